@@ -1,0 +1,14 @@
+/*
+ * cookie - the Cookie header (RFC 6265, 4.2) and Set-Cookie.
+ */
+#ifndef PF_COOKIE_H
+#define PF_COOKIE_H
+
+#include "core/base/buf.h"
+
+/* The value of the cookie of that name. PF_E_ABSENT: none; PF_E_CONFLICT: more
+ * than one with different values, so nobody can shadow ours from a sibling host. */
+PF_MUST enum pf_rc pf_cookie_get(struct pf_str header, const char *name,
+    struct pf_str *out);
+
+#endif

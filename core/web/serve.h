@@ -1,0 +1,81 @@
+/*
+ * serve - the runtime of all programs: FastCGI on one event thread and a few
+ * workers.
+ *
+ * The event thread owns the listening sockets and every idle, incomplete or
+ * parked connection, the LISTEN connection, timers and signals. A worker only
+ * touches a request that is complete. libfcgi parses; records of the reply are
+ * written by us, in one piece. Nothing a peer does or fails to do holds a worker:
+ *	- a request of up to 16 KiB is dispatched when it is complete; what begins
+ *	  with anything but sound FastCGI records of our role is closed
+ *	- a bigger one is read by one of two upload threads (5 s without a byte,
+ *	  20 s in all, 64 MiB over all of them), then dispatched
+ *	- an incomplete one is closed after 10 s
+ *	- what a peer does not take at once of a reply is sent by the event thread,
+ *	  up to 30 s
+ * EMFILE pauses accepting for 100 ms. SIGTERM and SIGINT: stop accepting, wake
+ * all parked, finish what runs (10 s at most), return. SIGHUP: ops->reload().
+ */
+#ifndef PF_SERVE_H
+#define PF_SERVE_H
+
+#include "core/store/db.h"
+#include "core/store/notify.h"
+#include "core/web/req.h"
+
+enum pf_role { PF_RESPONDER, PF_AUTHORIZER };
+
+struct pf_serve_ops {
+	/* Handle one request on a worker. Whatever is returned but PF_PARKED, the
+	 * reply in rq->resp goes out (an error reply is the ops' to build). */
+	enum pf_rc (*handle)(struct pf_req *rq);
+	/* Around handle(), on the same thread; take and give back rq->app. */
+	void (*begin)(void *ctx, struct pf_req *rq);
+	void (*end)(void *ctx, struct pf_req *rq);
+	/* SIGHUP, on a worker (it may read files). */
+	void (*reload)(void *ctx);
+	/* Every tick_ms, on a worker, never twice at once. db may be used. */
+	void (*tick)(void *ctx, struct pf_db *db, struct pf_arena *a);
+	/* A notification, on the event thread: only pf_park_wake() and the like. */
+	void (*heard)(void *ctx, struct pf_str payload);
+	void (*lost)(void *ctx);
+};
+
+struct pf_serve_opts {
+	/* "/run/poppy/auth.sock" or "127.0.0.1:9001" or "[::1]:9001". NULL: the
+	 * inherited descriptor 0 if it is a listening socket, or those of
+	 * LISTEN_FDS (LISTEN_PID must be ours). An inherited one wins over a given
+	 * one. A socket file is made with mode 0660; a stale one is replaced, a
+	 * live one is an error. TCP other than loopback needs tcp_anywhere. */
+	const char *listen;
+	bool tcp_anywhere;
+	int backlog;			/* 4096 */
+	enum pf_role role;
+	unsigned workers;		/* 1 to 64 */
+	unsigned max_parked;		/* over that parking is PF_E_BUSY */
+	size_t arena_first, arena_cap;	/* of a request; 32 KiB, 8 MiB */
+	int64_t tick_ms;		/* 0: no ticks */
+	struct pf_db_opts db;		/* conninfo NULL: no database */
+	const char *notify_conninfo;	/* NULL: no LISTEN */
+	const char *notify_channel;
+	const struct pf_serve_ops *ops;
+	void *ctx;
+};
+
+/*
+ * Serve until told to stop. Called once, from the main thread, before any other
+ * thread exists (signals are blocked here for all to come). PF_OK after an
+ * orderly end; PF_E_INPUT when the socket can't be had (logged), PF_E_BUG.
+ */
+PF_MUST enum pf_rc pf_serve_run(const struct pf_serve_opts *opts);
+
+/* From within: an orderly end, as by SIGTERM. Any thread. */
+void pf_serve_stop(struct pf_serve *s);
+
+/* Counters for tests and the log line that is written at the end. */
+struct pf_serve_stats {
+	uint64_t accepted, requests, refused, parked_now, waiting_now, uploads;
+};
+void pf_serve_stats(struct pf_serve *s, struct pf_serve_stats *out);
+
+#endif
