@@ -39,6 +39,11 @@ struct pf_serve_ops {
 	/* A notification, on the event thread: only pf_park_wake() and the like. */
 	void (*heard)(void *ctx, struct pf_str payload);
 	void (*lost)(void *ctx);
+	/* Once, on the main thread, before the first request: for threads and
+	 * caches that need s. Not PF_OK ends pf_serve_run() with it. */
+	enum pf_rc (*start)(void *ctx, struct pf_serve *s);
+	/* Once, after the last request, before pf_serve_run() returns. */
+	void (*stop)(void *ctx);
 };
 
 struct pf_serve_opts {
@@ -68,6 +73,14 @@ struct pf_serve_opts {
  * orderly end; PF_E_INPUT when the socket can't be had (logged), PF_E_BUG.
  */
 PF_MUST enum pf_rc pf_serve_run(const struct pf_serve_opts *opts);
+
+/*
+ * Run fn(arg, db, arena) on a worker soon, between requests; any thread. What
+ * the outbound thread brings is worked on this way. On stop, jobs that were
+ * taken still run. PF_E_BUSY: more than 256 wait; fn is not called then.
+ */
+PF_MUST enum pf_rc pf_serve_job(struct pf_serve *s,
+    void (*fn)(void *arg, struct pf_db *db, struct pf_arena *a), void *arg);
 
 /* From within: an orderly end, as by SIGTERM. Any thread. */
 void pf_serve_stop(struct pf_serve *s);
