@@ -1,0 +1,19 @@
+/*
+ * scope - lists of scopes as OAuth writes them (RFC 6749, 3.3): tokens of
+ * visible ASCII without '"' and '\', one space between them.
+ */
+#ifndef PF_SCOPE_H
+#define PF_SCOPE_H
+
+#include "core/base/conf.h"
+
+/* Is this one scope token? */
+bool pf_scope_token(struct pf_str s);
+/* Is one among the scopes of the list? */
+bool pf_scope_has(struct pf_str list, struct pf_str one);
+/* Are all of wanted among the scopes of the list? */
+bool pf_scope_has_all(struct pf_str list, const struct pf_strs *wanted);
+/* The list written with single spaces, in the arena. .p is NULL without memory. */
+struct pf_str pf_scope_join(struct pf_arena *a, const struct pf_strs *scopes);
+
+#endif

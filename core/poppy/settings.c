@@ -1,0 +1,500 @@
+/*
+ * The one table of all settings, and what must hold between them.
+ */
+#include "core/poppy/settings.h"
+
+#include "core/base/log.h"
+#include "core/poppy/scope.h"
+#include "core/web/url.h"
+
+#define AT(m)		offsetof(struct pf_settings, m)
+#define KEYS(k)		(k), PF_COUNT(k)
+#define YEAR		31536000
+
+static const char *
+check_https(struct pf_str s)
+{
+	return pf_url_is_https(s) ? NULL : "must be an https URL";
+}
+
+static const char *
+check_base(struct pf_str s)
+{
+	struct pf_url u;
+
+	if (!pf_url_is_https(s) || pf_url_parse(s, &u) != PF_OK)
+		return "must be an https URL";
+	if (u.path.n != 0 || pf_str_given(u.query))
+		return "must be scheme, host and port alone, without a path";
+	return NULL;
+}
+
+static const char *
+check_issuer(struct pf_str s)
+{
+	struct pf_url u;
+
+	if (s.n == 0)
+		return NULL;
+	if (!pf_url_is_https(s) || pf_url_parse(s, &u) != PF_OK)
+		return "must be an https URL";
+	if (pf_str_given(u.query))
+		return "must have no query (RFC 8414, 2)";
+	if (u.path.n != 0 && pf_str_ends(u.path, PF_LIT("/")))
+		return "must not end in '/'";
+	return NULL;
+}
+
+static const char *
+check_host(struct pf_str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (pf_lower(s.p[i]) != s.p[i] || s.p[i] == ':')
+			return "must be a host name in lower case, without port";
+	return NULL;
+}
+
+static const char *
+check_mount(struct pf_str s)
+{
+	if (!pf_str_starts(s, PF_LIT("/")) || pf_str_ends(s, PF_LIT("/")) ||
+	    pf_path_check(s) != PF_OK)
+		return "must begin with '/', not end with it";
+	return NULL;
+}
+
+static const char *
+check_prefix(struct pf_str s)
+{
+	if (!pf_str_starts(s, PF_LIT("/")) || !pf_str_ends(s, PF_LIT("/")) ||
+	    pf_path_check(s) != PF_OK)
+		return "must begin and end with '/'";
+	if (pf_str_starts(s, PF_LIT("/poppy/")) ||
+	    pf_str_starts(s, PF_LIT("/.well-known/")))
+		return "the guard never stands before /poppy/ or /.well-known/";
+	return NULL;
+}
+
+static const char *
+check_path(struct pf_str s)
+{
+	return pf_str_starts(s, PF_LIT("/")) && pf_path_check(s) == PF_OK ?
+	    NULL : "must begin with '/'";
+}
+
+static const char *
+check_method(struct pf_str s)
+{
+	static const char *const known[] = {
+		"GET", "POST", "PUT", "PATCH", "DELETE"
+	};
+
+	for (size_t i = 0; i < PF_COUNT(known); i++)
+		if (pf_str_eqz(s, known[i]))
+			return NULL;
+	return "must be GET, POST, PUT, PATCH or DELETE";
+}
+
+static const char *
+check_scope(struct pf_str s)
+{
+	return pf_scope_token(s) ? NULL : "is no scope (RFC 6749, 3.3)";
+}
+
+static const char *
+check_api(struct pf_str s)
+{
+	return pf_str_eqz(s, "openapi") ? NULL : "must be \"openapi\"";
+}
+
+static const char *
+check_level(struct pf_str s)
+{
+	enum pf_level level;
+
+	return pf_log_level_parse(s, &level) == PF_OK ? NULL :
+	    "must be error, warn, info or debug";
+}
+
+static const char *
+check_port(struct pf_str s)
+{
+	int64_t n;
+
+	return pf_str_eqz(s, "*") || pf_str_int(s, 1, 65535, &n) == PF_OK ?
+	    NULL : "must be a port, or \"*\"";
+}
+
+static const struct pf_conf_key organization_keys[] = {
+	{ "name", PF_CONF_STR, AT(organization.name) -
+	    AT(organization), 1, 200, NULL, "Name that agents show.", NULL, NULL },
+};
+static const struct pf_conf_table organization_table = {
+	sizeof(((struct pf_settings *)0)->organization), KEYS(organization_keys)
+};
+
+static const struct pf_conf_key host_keys[] = {
+	{ "", PF_CONF_LINE, offsetof(struct pf_host, line), 0, 0, NULL, NULL,
+	    NULL, NULL },
+	{ "host", PF_CONF_STR, offsetof(struct pf_host, host), 1, 255, NULL,
+	    "Host name as requests carry it.", check_host, NULL },
+	{ "base", PF_CONF_STR, offsetof(struct pf_host, base), 1, 300, NULL,
+	    "Its exact public URL, without a path.", check_base, NULL },
+	{ "domain", PF_CONF_STR, offsetof(struct pf_host, domain), 0, 255,
+	    "\"\"", "The organization.domain whose poppy.json it serves.",
+	    check_host, NULL },
+};
+static const struct pf_conf_table host_table = {
+	sizeof(struct pf_host), KEYS(host_keys)
+};
+
+static const struct pf_conf_key mount_keys[] = {
+	{ "oauth", PF_CONF_STR, 0, 2, 200, "\"/poppy/oauth\"",
+	    "Where the OAuth endpoints are.", check_mount, NULL },
+};
+static const struct pf_conf_table mount_table = {
+	sizeof(((struct pf_settings *)0)->mounts), KEYS(mount_keys)
+};
+
+#define DB(m)	(AT(database.m) - AT(database))
+static const struct pf_conf_key database_keys[] = {
+	{ "conninfo", PF_CONF_STR, DB(conninfo), 1, 1000, NULL,
+	    "libpq connection string without user and password; each program "
+	    "adds its own role.", NULL, NULL },
+	{ "notify_conninfo", PF_CONF_STR, DB(notify_conninfo), 0, 1000, "\"\"",
+	    "Direct connection for LISTEN where conninfo leads to PgBouncer.",
+	    NULL, NULL },
+	{ "prepare", PF_CONF_BOOL, DB(prepare), 0, 0, "true",
+	    "Use prepared statements; false for PgBouncer in transaction mode.",
+	    NULL, NULL },
+	{ "timeout_ms", PF_CONF_INT, DB(timeout_ms), 100, 60000, "5000",
+	    "Longest wait for one call.", NULL, NULL },
+};
+static const struct pf_conf_table database_table = {
+	sizeof(((struct pf_settings *)0)->database), KEYS(database_keys)
+};
+
+static const struct pf_conf_key listen_keys[] = {
+	{ "auth", PF_CONF_STR, AT(listen.auth) - AT(listen), 0, 255, "\"\"",
+	    "Socket of poppy-auth: a path, or address:port.", NULL, NULL },
+	{ "guard", PF_CONF_STR, AT(listen.guard) - AT(listen), 0, 255, "\"\"",
+	    "Socket of poppy-guard.", NULL, NULL },
+};
+static const struct pf_conf_table listen_table = {
+	sizeof(((struct pf_settings *)0)->listen), KEYS(listen_keys)
+};
+
+static const struct pf_conf_key worker_keys[] = {
+	{ "auth", PF_CONF_INT, AT(workers.auth) - AT(workers), 1, 64, "8",
+	    "Worker threads of poppy-auth; each has a database connection.",
+	    NULL, NULL },
+	{ "guard", PF_CONF_INT, AT(workers.guard) - AT(workers), 1, 64, "8",
+	    "Worker threads of poppy-guard.", NULL, NULL },
+};
+static const struct pf_conf_table worker_table = {
+	sizeof(((struct pf_settings *)0)->workers), KEYS(worker_keys)
+};
+
+static const struct pf_conf_key token_keys[] = {
+	{ "session_seconds", PF_CONF_INT, 0, 1, 86400, "3600",
+	    "Lifetime of a Session Token.", NULL, NULL },
+};
+static const struct pf_conf_table token_table = {
+	sizeof(((struct pf_settings *)0)->tokens), KEYS(token_keys)
+};
+
+static const struct pf_conf_key session_keys[] = {
+	{ "idle_seconds", PF_CONF_INT, AT(sessions.idle_seconds) - AT(sessions),
+	    1, YEAR, "2592000", "A Session ends this long after its last use.",
+	    NULL, NULL },
+	{ "max_seconds", PF_CONF_INT, AT(sessions.max_seconds) - AT(sessions),
+	    1, 2 * (int64_t)YEAR, "15552000",
+	    "A Session ends this long after its start at the latest.",
+	    NULL, NULL },
+};
+static const struct pf_conf_table session_table = {
+	sizeof(((struct pf_settings *)0)->sessions), KEYS(session_keys)
+};
+
+static const struct pf_conf_key assertion_keys[] = {
+	{ "max_seconds", PF_CONF_INT, AT(assertions.max_seconds) -
+	    AT(assertions), 30, 600, "300",
+	    "Longest lifetime of an assertion that is accepted.", NULL, NULL },
+	{ "skew_seconds", PF_CONF_INT, AT(assertions.skew_seconds) -
+	    AT(assertions), 0, 60, "30",
+	    "How far clocks may differ, both ways.", NULL, NULL },
+};
+static const struct pf_conf_table assertion_table = {
+	sizeof(((struct pf_settings *)0)->assertions), KEYS(assertion_keys)
+};
+
+static const struct pf_conf_key proof_keys[] = {
+	{ "past_seconds", PF_CONF_INT, AT(proofs.past_seconds) - AT(proofs),
+	    10, 300, "60", "How old a DPoP Proof may be.", NULL, NULL },
+	{ "future_seconds", PF_CONF_INT, AT(proofs.future_seconds) -
+	    AT(proofs), 0, 60, "10",
+	    "How far ahead of our clock a DPoP Proof may be.", NULL, NULL },
+};
+static const struct pf_conf_table proof_table = {
+	sizeof(((struct pf_settings *)0)->proofs), KEYS(proof_keys)
+};
+
+#define AG(m)	(AT(agents.m) - AT(agents))
+static const struct pf_conf_key agent_keys[] = {
+	{ "ports", PF_CONF_STRS, AG(ports), 1, 32, "[\"443\"]",
+	    "Ports that agents' documents may be on; \"*\" is any.",
+	    check_port, NULL },
+	{ "timeout_ms", PF_CONF_INT, AG(timeout_ms), 100, 30000, "5000",
+	    "Longest fetch of an agent's document.", NULL, NULL },
+	{ "max_bytes", PF_CONF_INT, AG(max_bytes), 1024, 1048576, "65536",
+	    "Largest document of an agent.", NULL, NULL },
+	{ "fresh_seconds", PF_CONF_INT, AG(fresh_seconds), 60, 86400, "300",
+	    "How long a document without max-age is fresh.", NULL, NULL },
+	{ "stale_seconds", PF_CONF_INT, AG(stale_seconds), 0, 86400, "86400",
+	    "How long a stale copy serves while the agent's host is away.",
+	    NULL, NULL },
+	{ "retry_seconds", PF_CONF_INT, AG(retry_seconds), 1, 3600, "60",
+	    "How long a failure is remembered.", NULL, NULL },
+	{ "cached", PF_CONF_INT, AG(cached), 16, 65536, "4096",
+	    "Agents whose keys each process keeps.", NULL, NULL },
+	{ "allow_networks", PF_CONF_STRS, AG(allow_networks), 0, 32, "[]",
+	    "For tests only: special-use networks that may be fetched from.",
+	    NULL, NULL },
+	{ "extra_ca", PF_CONF_STR, AG(extra_ca), 0, 1000, "\"\"",
+	    "For tests only: a PEM file of further authorities.", NULL, NULL },
+};
+static const struct pf_conf_table agent_table = {
+	sizeof(((struct pf_settings *)0)->agents), KEYS(agent_keys)
+};
+
+static const struct pf_conf_key api_keys[] = {
+	{ "", PF_CONF_LINE, offsetof(struct pf_api, line), 0, 0, NULL, NULL,
+	    NULL, NULL },
+	{ "type", PF_CONF_STR, offsetof(struct pf_api, type), 1, 20, NULL,
+	    "\"openapi\".", check_api, NULL },
+	{ "url", PF_CONF_STR, offsetof(struct pf_api, url), 1, 1000, NULL,
+	    "Of its OpenAPI document.", check_https, NULL },
+	{ "description", PF_CONF_STR, offsetof(struct pf_api, description), 1,
+	    300, NULL, "Short; agents choose by it.", NULL, NULL },
+};
+static const struct pf_conf_table api_table = {
+	sizeof(struct pf_api), KEYS(api_keys)
+};
+
+#define RULE(m)	offsetof(struct pf_rule, m)
+static const struct pf_conf_key rule_keys[] = {
+	{ "", PF_CONF_LINE, RULE(line), 0, 0, NULL, NULL, NULL, NULL },
+	{ "path", PF_CONF_STR, RULE(path), 1, 500, NULL,
+	    "Exact path, or all below it if it ends in '/'.", check_path, NULL },
+	{ "methods", PF_CONF_STRS, RULE(methods), 1, 5, "[\"GET\"]",
+	    "Methods that the rule is for; GET covers HEAD.", check_method,
+	    NULL },
+	{ "open", PF_CONF_BOOL, RULE(open), 0, 0, "false",
+	    "Anybody may ask, without a token.", NULL, NULL },
+	{ "signed_in", PF_CONF_BOOL, RULE(signed_in), 0, 0, "false",
+	    "Needs a signed-in Session Token.", NULL, NULL },
+	{ "scopes", PF_CONF_STRS, RULE(scopes), 0, 16, "[]",
+	    "Account scopes it needs, all of them.", check_scope, NULL },
+};
+static const struct pf_conf_table rule_table = {
+	sizeof(struct pf_rule), KEYS(rule_keys)
+};
+
+#define GUARDED(m)	offsetof(struct pf_guarded, m)
+static const struct pf_conf_key guarded_keys[] = {
+	{ "", PF_CONF_LINE, GUARDED(line), 0, 0, NULL, NULL, NULL, NULL },
+	{ "prefix", PF_CONF_STR, GUARDED(prefix), 2, 500, NULL,
+	    "What it covers; what no rule names is 404 there.", check_prefix,
+	    NULL },
+	{ "api", PF_CONF_STR, GUARDED(api), 1, 20, "\"openapi\"",
+	    "Kind of API.", check_api, NULL },
+	{ "rules", PF_CONF_LIST, GUARDED(rules), 1, 1000, NULL,
+	    "The first rule that matches decides.", NULL, &rule_table },
+};
+static const struct pf_conf_table guarded_table = {
+	sizeof(struct pf_guarded), KEYS(guarded_keys)
+};
+
+static const struct pf_conf_key keys[] = {
+	{ "organization", PF_CONF_OBJ, AT(organization), 0, 0, NULL,
+	    "The company.", NULL, &organization_table },
+	{ "issuer", PF_CONF_STR, AT(issuer), 0, 500, NULL,
+	    "The OAuth issuer; \"\" publishes a website alone.", check_issuer,
+	    NULL },
+	{ "hosts", PF_CONF_LIST, AT(hosts), 1, 1000, NULL,
+	    "Hosts that reach us.", NULL, &host_table },
+	{ "mounts", PF_CONF_OBJ, AT(mounts), 0, 0, "{}",
+	    "Paths that the web server leads to us.", NULL, &mount_table },
+	{ "web", PF_CONF_BOOL, AT(web), 0, 0, "true",
+	    "Tell agents that they may browse the website.", NULL, NULL },
+	{ "database", PF_CONF_OBJ, AT(database), 0, 0, NULL, "PostgreSQL.",
+	    NULL, &database_table },
+	{ "secrets", PF_CONF_STR, AT(secrets), 1, 1000,
+	    "\"/etc/poppy/secrets\"", "Folder of the key files.", NULL, NULL },
+	{ "listen", PF_CONF_OBJ, AT(listen), 0, 0, "{}",
+	    "Sockets, where none is inherited.", NULL, &listen_table },
+	{ "listen_anywhere", PF_CONF_BOOL, AT(listen_anywhere), 0, 0, "false",
+	    "Allow TCP sockets on other addresses than loopback.", NULL, NULL },
+	{ "workers", PF_CONF_OBJ, AT(workers), 0, 0, "{}", "Threads.", NULL,
+	    &worker_table },
+	{ "max_parked", PF_CONF_INT, AT(max_parked), 16, 100000, "12000",
+	    "Requests that may wait in one process.", NULL, NULL },
+	{ "log", PF_CONF_STR, AT(log), 1, 10, "\"info\"",
+	    "error, warn, info or debug.", check_level, NULL },
+	{ "discovery_seconds", PF_CONF_INT, AT(discovery_seconds), 1, 86400,
+	    "300", "max-age of the discovery documents.", NULL, NULL },
+	{ "tokens", PF_CONF_OBJ, AT(tokens), 0, 0, "{}", "Tokens.", NULL,
+	    &token_table },
+	{ "sessions", PF_CONF_OBJ, AT(sessions), 0, 0, "{}", "Sessions.",
+	    NULL, &session_table },
+	{ "assertions", PF_CONF_OBJ, AT(assertions), 0, 0, "{}",
+	    "Client and Session assertions.", NULL, &assertion_table },
+	{ "proofs", PF_CONF_OBJ, AT(proofs), 0, 0, "{}", "DPoP Proofs.", NULL,
+	    &proof_table },
+	{ "agents", PF_CONF_OBJ, AT(agents), 0, 0, "{}",
+	    "Agents' documents.", NULL, &agent_table },
+	{ "apis", PF_CONF_LIST, AT(apis), 0, 100, "[]",
+	    "APIs listed in poppy.json.", NULL, &api_table },
+	{ "guard", PF_CONF_LIST, AT(guard), 0, 100, "[]",
+	    "What poppy-guard stands before.", NULL, &guarded_table },
+};
+
+const struct pf_conf_table pf_settings_table = {
+	sizeof(struct pf_settings), KEYS(keys)
+};
+
+const struct pf_host *
+pf_settings_host(const struct pf_settings *s, struct pf_str host)
+{
+	const struct pf_host *h = s->hosts.v;
+
+	for (size_t i = 0; i < s->hosts.n; i++)
+		if (pf_str_eq(h[i].host, host))
+			return &h[i];
+	return NULL;
+}
+
+bool
+pf_settings_domain(const struct pf_settings *s, struct pf_str domain)
+{
+	for (size_t i = 0; i < s->domains.n; i++)
+		if (pf_str_eq(s->domains.v[i], domain))
+			return true;
+	return false;
+}
+
+/* A fault in poppy.conf, found after the file was read as such. */
+struct checking {
+	const char *file;
+	struct pf_conf_fault *fault;
+	struct pf_arena *arena;
+};
+
+static enum pf_rc
+check_hosts(const struct checking *c, struct pf_settings *s)
+{
+	const struct pf_host *h = s->hosts.v;
+	struct pf_str *domains;
+
+	domains = pf_arena_alloc(c->arena, s->hosts.n * sizeof(*domains));
+	if (domains == NULL)
+		return PF_E_MEM;
+	s->domains.v = domains;
+	for (size_t i = 0; i < s->hosts.n; i++) {
+		if (pf_settings_host(s, h[i].host) != &h[i])
+			return pf_conf_refuse(c->fault, c->file, h[i].line,
+			    "hosts.host", "stands there twice");
+		if (pf_str_starts(h[i].domain, PF_LIT("www.")))
+			return pf_conf_refuse(c->fault, c->file, h[i].line,
+			    "hosts.domain", "must be without www.");
+		if (h[i].domain.n != 0 && !pf_settings_domain(s, h[i].domain))
+			domains[s->domains.n++] = h[i].domain;
+	}
+	return PF_OK;
+}
+
+/* The host whose base the issuer begins with, and what follows. */
+static enum pf_rc
+check_issuer_host(const struct checking *c, struct pf_settings *s)
+{
+	const struct pf_host *h = s->hosts.v;
+	struct pf_buf b;
+
+	for (size_t i = 0; i < s->hosts.n && s->issuer_host == NULL; i++) {
+		struct pf_str rest = pf_str_from(s->issuer, h[i].base.n);
+
+		if (pf_str_starts(s->issuer, h[i].base) &&
+		    (rest.n == 0 || rest.p[0] == '/')) {
+			s->issuer_host = &h[i];
+			s->issuer_path = rest;
+		}
+	}
+	if (s->issuer_host == NULL)
+		return pf_conf_refuse(c->fault, c->file, 0, "issuer",
+		    "must begin with the base of one of the hosts");
+	pf_buf_init(&b, c->arena, 2048);
+	pf_buf_add(&b, s->issuer_host->base);
+	pf_buf_add(&b, s->mounts.oauth);
+	pf_buf_addz(&b, "/token");
+	if (pf_buf_done(&b, &s->token_endpoint) != PF_OK)
+		return PF_E_MEM;
+	pf_buf_init(&b, c->arena, 2048);
+	pf_buf_add(&b, s->issuer_host->base);
+	pf_buf_add(&b, s->mounts.oauth);
+	pf_buf_addz(&b, "/revoke");
+	return pf_buf_done(&b, &s->revocation_endpoint);
+}
+
+static enum pf_rc
+check_rules(const struct checking *c, const struct pf_guarded *g)
+{
+	const struct pf_rule *r = g->rules.v;
+
+	for (size_t i = 0; i < g->rules.n; i++) {
+		if (!pf_str_starts(r[i].path, g->prefix))
+			return pf_conf_refuse(c->fault, c->file, r[i].line,
+			    "guard.rules.path", "must lie below the prefix %.*s",
+			    PF_STRF(g->prefix));
+		if (r[i].open && (r[i].signed_in || r[i].scopes.n != 0))
+			return pf_conf_refuse(c->fault, c->file, r[i].line,
+			    "guard.rules.open",
+			    "an open path can't ask for sign-in or scopes");
+	}
+	return PF_OK;
+}
+
+/* Sessions need auth, so APIs and the guard need an issuer (section 3.1). */
+static enum pf_rc
+check_published(const struct checking *c, struct pf_settings *s)
+{
+	const struct pf_guarded *g = s->guard.v;
+	enum pf_rc rc;
+
+	if (s->issuer.n == 0 && (s->apis.n != 0 || s->guard.n != 0))
+		return pf_conf_refuse(c->fault, c->file, 0, "issuer",
+		    "apis and guard need an issuer");
+	if (!s->web && s->apis.n == 0)
+		return pf_conf_refuse(c->fault, c->file, 0, "web",
+		    "nothing would be published: set web or list an api");
+	for (size_t i = 0; i < s->guard.n; i++)
+		if ((rc = check_rules(c, &g[i])) != PF_OK)
+			return rc;
+	return PF_OK;
+}
+
+enum pf_rc
+pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
+    struct pf_conf_fault *fault)
+{
+	struct checking c = { file, fault, a };
+	enum pf_rc rc;
+
+	*out = (struct pf_settings){ 0 };
+	if ((rc = pf_conf_read(file, &pf_settings_table, a, out, fault)) != PF_OK)
+		return rc;
+	if ((rc = check_hosts(&c, out)) != PF_OK)
+		return rc;
+	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
+		return rc;
+	return check_published(&c, out);
+}

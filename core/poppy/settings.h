@@ -1,0 +1,98 @@
+/*
+ * settings - poppy.conf as structs; one table says what each may be.
+ *
+ * Everything here is immutable after pf_settings_read() and lives in the arena
+ * given to it. No secret is among it: those are files in the secrets folder.
+ */
+#ifndef PF_SETTINGS_H
+#define PF_SETTINGS_H
+
+#include "core/base/conf.h"
+
+/* A host that reaches us, and its exact public base URL. */
+struct pf_host {
+	int64_t line;
+	struct pf_str host;	/* lower case, no port: the key of a request */
+	struct pf_str base;	/* "https://shop.example[:port]", no path */
+	struct pf_str domain;	/* organization.domain it serves, or "" */
+};
+
+/* One entry of apis in poppy.json. */
+struct pf_api {
+	int64_t line;
+	struct pf_str type;	/* "openapi" */
+	struct pf_str url;
+	struct pf_str description;
+};
+
+/* What the guard wants for one path of the shop. */
+struct pf_rule {
+	int64_t line;
+	struct pf_str path;	/* exact, or all below it if it ends in '/' */
+	struct pf_strs methods;	/* GET covers HEAD */
+	bool open;		/* nothing is asked */
+	bool signed_in;
+	struct pf_strs scopes;	/* all of them; imply signed_in */
+};
+
+struct pf_guarded {
+	int64_t line;
+	struct pf_str prefix;	/* begins and ends with '/' */
+	struct pf_str api;	/* "openapi" */
+	struct pf_list rules;	/* struct pf_rule; first match decides */
+};
+
+struct pf_settings {
+	struct { struct pf_str name; } organization;
+	struct pf_str issuer;	/* "": no auth, only a website is published */
+	struct pf_list hosts;	/* struct pf_host */
+	struct { struct pf_str oauth; } mounts;
+	bool web;		/* publish an (empty) web object */
+	struct {
+		struct pf_str conninfo;
+		struct pf_str notify_conninfo;	/* "": conninfo */
+		bool prepare;
+		int64_t timeout_ms;
+	} database;
+	struct pf_str secrets;
+	struct { struct pf_str auth, guard; } listen;
+	bool listen_anywhere;
+	struct { int64_t auth, guard; } workers;
+	int64_t max_parked;
+	struct pf_str log;
+	int64_t discovery_seconds;
+	struct { int64_t session_seconds; } tokens;
+	struct { int64_t idle_seconds, max_seconds; } sessions;
+	struct { int64_t max_seconds, skew_seconds; } assertions;
+	struct { int64_t past_seconds, future_seconds; } proofs;
+	struct {
+		struct pf_strs ports;
+		int64_t timeout_ms, max_bytes, fresh_seconds, stale_seconds;
+		int64_t retry_seconds, cached;
+		struct pf_strs allow_networks;
+		struct pf_str extra_ca;
+	} agents;
+	struct pf_list apis;	/* struct pf_api */
+	struct pf_list guard;	/* struct pf_guarded */
+
+	/* Made of the above. */
+	const struct pf_host *issuer_host;	/* NULL without issuer */
+	struct pf_str issuer_path;		/* "" or "/path" */
+	struct pf_str token_endpoint;
+	struct pf_str revocation_endpoint;
+	struct pf_strs domains;			/* each once */
+};
+
+extern const struct pf_conf_table pf_settings_table;
+
+/* Read and check the file. PF_E_INPUT or PF_E_ABSENT with *fault, PF_E_MEM. */
+PF_MUST enum pf_rc pf_settings_read(const char *file, struct pf_arena *a,
+    struct pf_settings *out, struct pf_conf_fault *fault);
+
+/* By the key of a request; NULL if it is no host of ours. */
+const struct pf_host *pf_settings_host(const struct pf_settings *s,
+    struct pf_str host);
+/* Is this one of the domains that we speak for? */
+bool pf_settings_domain(const struct pf_settings *s, struct pf_str domain);
+
+#endif
