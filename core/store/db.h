@@ -3,11 +3,13 @@
  *
  * A pf_db belongs to one worker thread and holds at most one connection, made
  * when first needed. While the server is away calls fail at once (PF_E_DB), and
- * a new connection is tried after a pause that grows from 100 ms to 2 s; a
- * connection that proves dead before the statement was sent is replaced and the
- * call sent once more. A deadlock or serialisation failure is retried once, then
- * PF_E_BUSY. No session state but prepared statements, and not even those with
- * prepare off (PgBouncer in transaction mode).
+ * a new connection is tried after a pause that grows from 100 ms to 2 s. A
+ * connection that proves dead before the statement was sent is replaced first.
+ * What was sent and not answered is never sent again: it may have been done,
+ * and spending a jti twice refuses an honest agent. Its caller gets PF_E_DB. A
+ * deadlock or serialisation failure, which undid everything, is retried once,
+ * then PF_E_BUSY. No session state but prepared statements, and not even those
+ * with prepare off (PgBouncer in transaction mode).
  */
 #ifndef PF_DB_H
 #define PF_DB_H
@@ -23,15 +25,16 @@ struct pf_db_opts {
 	int schema_min, schema_max;	/* what this program can work with: at each
 				 * new connection poppy_api.schema_version() is
 				 * asked; outside of it every call is PF_E_DB and
-				 * pf_db_trouble() names both */
+				 * pf_db_trouble() names both. schema_max 0: not
+				 * asked (poppyctl) */
 };
 
 PF_MUST enum pf_rc pf_db_new(const struct pf_db_opts *opts, struct pf_db **out);
 void pf_db_free(struct pf_db *db);
-/* Why the last call was PF_E_DB, in a sentence without secrets; "" if it was
- * not. */
+/* Why the last call failed, in a sentence without secrets; "" if it did not. */
 const char *pf_db_trouble(const struct pf_db *db);
-/* Round trips made since pf_db_new(), connecting not counted; for tests. */
+/* Round trips made since pf_db_new(), connecting not counted; for tests. The
+ * first use of a statement on a connection costs one more, to prepare it. */
 uint64_t pf_db_trips(const struct pf_db *db);
 
 /* A statement; name is that of the prepared statement and of the log. */
@@ -40,19 +43,38 @@ struct pf_stmt {
 	const char *sql;
 };
 
-enum pf_ptype { PF_P_NULL, PF_P_TEXT, PF_P_BYTES, PF_P_INT8, PF_P_INT4, PF_P_BOOL };
+enum pf_ptype {
+	PF_P_NULL, PF_P_TEXT, PF_P_BYTES, PF_P_INT8, PF_P_INT4, PF_P_BOOL,
+	PF_P_BYTES_LIST, PF_P_INT8_LIST
+};
 struct pf_param {
 	enum pf_ptype type;
 	struct pf_str s;
 	int64_t i;
+	const void *list;
 };
-/* Text that is not given (PF_NOSTR) goes as NULL. */
-#define PF_TEXT(v)	((struct pf_param){ PF_P_TEXT, (v), 0 })
-#define PF_BYTES(p, n)	((struct pf_param){ PF_P_BYTES, pf_bytes((p), (n)), 0 })
-#define PF_INT8(v)	((struct pf_param){ PF_P_INT8, { NULL, 0 }, (int64_t)(v) })
-#define PF_INT4(v)	((struct pf_param){ PF_P_INT4, { NULL, 0 }, (int64_t)(v) })
-#define PF_BOOL(v)	((struct pf_param){ PF_P_BOOL, { NULL, 0 }, (v) ? 1 : 0 })
-#define PF_NULLP	((struct pf_param){ PF_P_NULL, { NULL, 0 }, 0 })
+/*
+ * Parameters go in binary, so the type must be the function's own: PF_INT4 for
+ * int, PF_INT8 for bigint. Text or bytes that are not given (NULL pointer) go as
+ * NULL. The lists are a bytea[] of n struct pf_str and a bigint[] of n int64_t;
+ * like all views they must live until the call returns.
+ */
+#define PF_TEXT(v)	((struct pf_param){ PF_P_TEXT, (v), 0, NULL })
+#define PF_BYTES(p, n)							\
+	((struct pf_param){ PF_P_BYTES, pf_bytes((p), (n)), 0, NULL })
+#define PF_INT8(v)							\
+	((struct pf_param){ PF_P_INT8, { NULL, 0 }, (int64_t)(v), NULL })
+#define PF_INT4(v)							\
+	((struct pf_param){ PF_P_INT4, { NULL, 0 }, (int64_t)(v), NULL })
+#define PF_BOOL(v)							\
+	((struct pf_param){ PF_P_BOOL, { NULL, 0 }, (v) ? 1 : 0, NULL })
+#define PF_NULLP	((struct pf_param){ PF_P_NULL, { NULL, 0 }, 0, NULL })
+#define PF_BYTES_LIST(v, n)						\
+	((struct pf_param){ PF_P_BYTES_LIST, { NULL, 0 }, (int64_t)(n), (v) })
+#define PF_INT8_LIST(v, n)						\
+	((struct pf_param){ PF_P_INT8_LIST, { NULL, 0 }, (int64_t)(n), (v) })
+
+#define PF_DB_PARAMS	32	/* of one call */
 
 struct pf_rows;		/* owned by the arena of the call */
 struct pf_row {
@@ -61,9 +83,9 @@ struct pf_row {
 };
 
 /*
- * Call and expect exactly one row. PF_E_DB, PF_E_BUSY, PF_E_MEM; PF_E_BUG for an
- * error that the function must not raise (logged with its SQLSTATE) or another
- * number of rows.
+ * Call and expect exactly one row. PF_E_DB; PF_E_BUSY: deadlock, lock or
+ * statement timeout; PF_E_MEM; PF_E_BUG for an error that the function must not
+ * raise (logged with its SQLSTATE) or another number of rows.
  */
 PF_MUST enum pf_rc pf_db_one(struct pf_db *db, struct pf_arena *a,
     const struct pf_stmt *st, const struct pf_param *v, size_t n,
@@ -73,6 +95,14 @@ PF_MUST enum pf_rc pf_db_many(struct pf_db *db, struct pf_arena *a,
     const struct pf_stmt *st, const struct pf_param *v, size_t n,
     const struct pf_rows **out, size_t *nrows);
 struct pf_row pf_rows_at(const struct pf_rows *rows, size_t i);
+
+/*
+ * Run a script of several statements, as poppyctl does to install; without a
+ * BEGIN of its own it is one transaction. PF_E_DB, or PF_E_BUG with the server's
+ * message and the line of the script in pf_db_trouble(). A pf_db that has run a
+ * script never connects anew: locks and transactions of it would be gone.
+ */
+PF_MUST enum pf_rc pf_db_script(struct pf_db *db, const char *text);
 
 /* Columns by number. A wrong type is a bug and gives the empty value, logged.
  * NULL gives PF_NOSTR, 0, false. */
