@@ -24,6 +24,9 @@ struct pf_arena {
 PF_MUST enum pf_rc pf_arena_init(struct pf_arena *a, size_t first, size_t cap);
 /* Zeroed and aligned for any type; NULL past the cap. n may be 0. */
 void *pf_arena_alloc(struct pf_arena *a, size_t n);
+/* Make the newest piece longer where it lies; false if it isn't the newest or
+ * the block is full. Nothing has changed then. */
+bool pf_arena_grow(struct pf_arena *a, void *p, size_t from, size_t to);
 /* Copies; .p is NULL only when memory ran out. The copy has a NUL behind it,
  * which is not counted in n. */
 struct pf_str pf_arena_copy(struct pf_arena *a, struct pf_str s);

@@ -2,6 +2,7 @@
  * buf - text that is being built, in an arena, with a cap.
  *
  * A failure sticks: callers append without looking and ask once, at the end.
+ * An append that would pass the cap adds nothing at all.
  */
 #ifndef PF_BUF_H
 #define PF_BUF_H
@@ -11,7 +12,7 @@
 #include "core/base/arena.h"
 
 struct pf_buf {
-	struct pf_arena *arena;
+	struct pf_arena *arena;		/* NULL: p never moves */
 	char *p;
 	size_t n;
 	size_t size;
@@ -20,6 +21,8 @@ struct pf_buf {
 };
 
 void pf_buf_init(struct pf_buf *b, struct pf_arena *a, size_t max);
+/* In memory of the caller, for where no arena is. */
+void pf_buf_fixed(struct pf_buf *b, char *p, size_t size);
 void pf_buf_add(struct pf_buf *b, struct pf_str s);
 void pf_buf_addz(struct pf_buf *b, const char *z);
 void pf_buf_char(struct pf_buf *b, char c);

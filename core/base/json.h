@@ -69,7 +69,9 @@ PF_MUST enum pf_rc pf_json_each(const struct pf_json *obj,
 /* A value written again, compact, members in their order. */
 void pf_json_write(struct pf_buf *b, const struct pf_json *v);
 
-/* Text as a JSON string with its quotes. Invalid UTF-8 becomes U+FFFD. */
+/* Text as a JSON string with its quotes; null if it is not given. Invalid UTF-8
+ * becomes U+FFFD; C1 controls and U+2028, U+2029 are escaped like C0 ones, so
+ * that no reader sees a line end or a terminal command in it. */
 void pf_json_quote(struct pf_buf *b, struct pf_str s);
 
 /*

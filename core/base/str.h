@@ -49,7 +49,7 @@ struct pf_str pf_str_trim(struct pf_str s);
 bool pf_str_cut(struct pf_str *rest, char sep, struct pf_str *one);
 
 /* Decimal digits only, no sign but a leading '-', min <= value <= max;
- * anything else is PF_E_INPUT. */
+ * anything else is PF_E_INPUT. Leading zeros are digits like others. */
 PF_MUST enum pf_rc pf_str_int(struct pf_str s, int64_t min, int64_t max,
     int64_t *out);
 
@@ -60,6 +60,8 @@ bool pf_is_b64url(char c);		/* A-Z a-z 0-9 - _ */
 
 /* Well-formed UTF-8 by RFC 3629: no surrogates, no overlong forms, no NUL. */
 bool pf_utf8_valid(struct pf_str s);
+/* Bytes of the first character of s; 0 if it is empty or not well-formed. */
+size_t pf_utf8_next(struct pf_str s);
 
 /* Equal content in time that depends on the length only. */
 bool pf_equal_ct(const void *a, const void *b, size_t n);
