@@ -6,8 +6,12 @@
 
 #include "core/base/buf.h"
 
-/* The value of the cookie of that name. PF_E_ABSENT: none; PF_E_CONFLICT: more
- * than one with different values, so nobody can shadow ours from a sibling host. */
+/*
+ * The value of the cookie of that name (exact, with case). PF_E_ABSENT: none;
+ * PF_E_CONFLICT: more than one with different values, so nobody can shadow ours
+ * from a sibling host; PF_E_INPUT: a value that no cookie may have, such as a
+ * quoted one.
+ */
 PF_MUST enum pf_rc pf_cookie_get(struct pf_str header, const char *name,
     struct pf_str *out);
 
