@@ -2,20 +2,29 @@
  * json - strict JSON in (RFC 8259, I-JSON RFC 7493), JSON out.
  *
  * Bytes from strangers are scanned by our own code before json-c sees them:
- * duplicate members, NUL (also \u0000), single quotes, NaN, comments, control
- * characters, lone surrogates, invalid UTF-8, numbers that don't fit, trailing
- * bytes and nesting past the limit are refused. json-c then builds the tree.
+ * duplicate members (also "a" and "\u0061"), NUL (also \u0000), single quotes,
+ * NaN, comments, control characters, lone surrogates, invalid UTF-8, numbers
+ * that don't fit, trailing bytes and nesting past the limit are refused. json-c
+ * then builds the tree. Noncharacters such as U+FFFF pass: people's text has
+ * them, and nothing depends on them.
+ *
+ * A number without fraction and exponent is an integer and must fit into
+ * int64_t; -0 is the integer 0. Any other is a double ("1.0", "1e3") and must be
+ * below 1e308 in magnitude; too small a one is 0.
  */
 #ifndef PF_JSON_H
 #define PF_JSON_H
 
 #include "core/base/buf.h"
 
-struct pf_json;			/* one value; owned by the arena of its parse */
+/* One value; owned by the arena of its parse. NULL is the value null. Values
+ * are only read, so that threads may share them. */
+struct pf_json;
 
 struct pf_json_limits {
 	size_t bytes;		/* longest text */
-	unsigned depth;		/* deepest nesting; 1 = a flat object */
+	unsigned depth;		/* deepest nesting; 1 = a flat object; never
+				 * more than 32 */
 	size_t values;		/* most values in all */
 };
 extern const struct pf_json_limits pf_json_small;   /* 16 KiB, 8, 512 */
@@ -27,10 +36,11 @@ struct pf_json_fault {
 	const char *why;
 };
 
-/* Only the scan. PF_E_INPUT with *fault set (fault may be NULL). */
+/* Only the scan. PF_E_INPUT with *fault set (fault may be NULL), PF_E_MEM. */
 PF_MUST enum pf_rc pf_json_scan(struct pf_str text,
     const struct pf_json_limits *lim, struct pf_json_fault *fault);
-/* Scan and parse. The value is freed when the arena is reset. */
+/* Scan and parse. The value is freed when the arena is reset; unlike the arena
+ * json-c's memory is not wiped. PF_E_MEM. */
 PF_MUST enum pf_rc pf_json_parse(struct pf_arena *a, struct pf_str text,
     const struct pf_json_limits *lim, const struct pf_json **out,
     struct pf_json_fault *fault);
