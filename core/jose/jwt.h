@@ -32,6 +32,12 @@ struct pf_jwt_rules {
  */
 PF_MUST enum pf_rc pf_jwt_check(const struct pf_jws *jws,
     const struct pf_jwt_rules *rules, struct pf_claims *out, const char **why);
+/*
+ * A NumericDate (RFC 7519, 2) in whole seconds, rounded down or up: agents send
+ * fractions too. PF_E_ABSENT; PF_E_INPUT: no number, negative or past 2^53.
+ */
+PF_MUST enum pf_rc pf_jwt_time(const struct pf_json *claims, const char *name,
+    bool up, int64_t *out);
 /* Does typ name this type? Without case, application/ optional. */
 bool pf_jwt_typ_is(struct pf_str typ, const char *want);
 
