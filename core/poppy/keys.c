@@ -1,0 +1,95 @@
+#include "core/poppy/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Nobody but the owner, and the owner is us or root. */
+static bool
+private_file(int fd, const char **why)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		*why = "is no regular file";
+		return false;
+	}
+	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+		*why = "may be read by others: chmod 0400";
+		return false;
+	}
+	if (st.st_uid != geteuid() && st.st_uid != 0) {
+		*why = "belongs to somebody else";
+		return false;
+	}
+	if (st.st_size != PF_KEY_LEN) {
+		*why = "must have exactly 32 bytes";
+		return false;
+	}
+	return true;
+}
+
+static enum pf_rc
+read_master(const char *folder, unsigned char master[PF_KEY_LEN],
+    const char **why)
+{
+	char path[1100];
+	enum pf_rc rc;
+	int fd, n;
+
+	n = snprintf(path, sizeof(path), "%s/master", folder);
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		*why = "has too long a name";
+		return PF_E_INPUT;
+	}
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) == -1) {
+		*why = errno == ENOENT ?
+		    "is missing: make it with poppyctl secrets init" :
+		    "can't be opened by this user";
+		return PF_E_ABSENT;
+	}
+	rc = PF_E_INPUT;
+	if (private_file(fd, why)) {
+		if (read(fd, master, PF_KEY_LEN) == PF_KEY_LEN)
+			rc = PF_OK;
+		else
+			*why = "can't be read";
+	}
+	(void)close(fd);
+	return rc;
+}
+
+enum pf_rc
+pf_keys_load(const char *folder, struct pf_keys *out, const char **why)
+{
+	unsigned char master[PF_KEY_LEN] = { 0 };
+	enum pf_rc rc;
+
+	rc = read_master(folder, master, why);
+	if (rc == PF_OK) {
+		*why = "OpenSSL can't derive keys";
+		rc = pf_hkdf(master, "poppy user 1", out->user);
+	}
+	pf_wipe(master, sizeof(master));
+	return rc;
+}
+
+void
+pf_keys_wipe(struct pf_keys *k)
+{
+	pf_wipe(k, sizeof(*k));
+}
+
+enum pf_rc
+pf_user_of(const struct pf_keys *k, struct pf_str client_id, struct pf_str sub,
+    struct pf_user *out)
+{
+	const struct pf_str parts[] = { client_id, sub };
+	enum pf_rc rc;
+
+	rc = pf_hmac256(k->user, parts, PF_COUNT(parts), out->key);
+	out->bucket = (unsigned)out->key[0] << 4 | out->key[1] >> 4;
+	return rc;
+}

@@ -1,0 +1,36 @@
+/*
+ * keys - secrets of the company, from files; and who a User is to us.
+ *
+ * One master of 32 bytes lies on every host, in the secrets folder; each use has
+ * a key of its own, derived from it with a purpose (HKDF), so that no key serves
+ * two ends.
+ */
+#ifndef PF_KEYS_H
+#define PF_KEYS_H
+
+#include "core/jose/crypt.h"
+
+struct pf_keys {
+	unsigned char user[PF_KEY_LEN];
+};
+
+/*
+ * Read FOLDER/master: a regular file of exactly 32 bytes that only its owner may
+ * read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
+ */
+PF_MUST enum pf_rc pf_keys_load(const char *folder, struct pf_keys *out,
+    const char **why);
+void pf_keys_wipe(struct pf_keys *k);
+
+/*
+ * A User as the database knows it: HMAC over client_id and the User ID, so that
+ * the ID itself is kept nowhere. Its first twelve bits are the bucket.
+ */
+struct pf_user {
+	unsigned char key[PF_SHA256_LEN];
+	unsigned bucket;
+};
+PF_MUST enum pf_rc pf_user_of(const struct pf_keys *k, struct pf_str client_id,
+    struct pf_str sub, struct pf_user *out);
+
+#endif
