@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "core/poppy/keys.h"
 
 #include <errno.h>
