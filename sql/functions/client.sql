@@ -1,0 +1,218 @@
+-- The cache of agents' documents, shared by all workers of all hosts. Waiting for
+-- another worker's fetch is the caller's: a claim lasts 8 s, and whoever asks
+-- after that may fetch.
+
+-- A place for a client_id that has no copy, with a claim or a failure in it.
+-- False: somebody else was faster.
+CREATE OR REPLACE FUNCTION poppy.failure_put(p_client_id text, p_why text,
+    p_failed_until bigint, p_claimed_until bigint)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	free int := nextval('poppy.client_failure_place');
+BEGIN
+	DELETE FROM poppy.client_failure f WHERE f.place = free;
+	INSERT INTO poppy.client_failure (place, client_id, failure,
+	    failed_until, claimed_until)
+	VALUES (free, p_client_id, p_why, p_failed_until, p_claimed_until)
+	ON CONFLICT DO NOTHING;
+	RETURN FOUND;
+END
+$$;
+
+-- client_get() for an id without a row in poppy.client.
+CREATE OR REPLACE FUNCTION poppy.client_get_new(p_client_id text,
+    p_claim boolean, p_now bigint, OUT outcome text, OUT failure text)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	f record;
+BEGIN
+	SELECT * INTO f FROM poppy.client_failure cf
+	WHERE cf.client_id = p_client_id;
+	IF f.failed_until > p_now THEN
+		outcome := 'failed';
+		failure := f.failure;
+	ELSIF f.claimed_until > p_now THEN
+		outcome := 'wait';
+	ELSIF NOT p_claim THEN
+		outcome := 'fetch';
+	ELSIF f.client_id IS NULL THEN
+		outcome := CASE WHEN poppy.failure_put(p_client_id, NULL, 0,
+		    p_now + 8) THEN 'fetch' ELSE 'wait' END;
+	ELSE
+		UPDATE poppy.client_failure cf SET claimed_until = p_now + 8
+		WHERE cf.client_id = p_client_id AND cf.claimed_until <= p_now
+		    AND cf.failed_until <= p_now;
+		outcome := CASE WHEN FOUND THEN 'fetch' ELSE 'wait' END;
+	END IF;
+END
+$$;
+
+-- What is known of a client.
+--   fresh	use the copy, for fresh_s
+--   blocked	by the operator
+--   failed	the last fetch failed a moment ago; failure says why
+--   fetch	the caller must fetch and then call client_store or client_fail
+--		(if p_claim; without it nothing is claimed, only said)
+--   wait	somebody else is fetching
+-- With fetch and wait comes a copy that may still serve if the agent's host
+-- can't be reached, if there is one. p_force asks for a fetch although the copy
+-- is fresh (unknown kid, bad signature): granted once in 30 s, else 'fresh'.
+CREATE OR REPLACE FUNCTION poppy_api.client_get(p_client_id text,
+    p_claim boolean, p_force boolean, OUT outcome text, OUT client_no bigint,
+    OUT version bigint, OUT metadata text, OUT jwks text, OUT fresh_s int,
+    OUT failure text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	c poppy.client;
+BEGIN
+	SELECT * INTO c FROM poppy.client WHERE client.client_id = p_client_id;
+	IF NOT FOUND THEN
+		IF octet_length(p_client_id) > 2048 THEN
+			outcome := 'failed';
+			failure := 'client_id is longer than 2048 bytes';
+			RETURN;
+		END IF;
+		SELECT g.outcome, g.failure INTO outcome, failure
+		FROM poppy.client_get_new(p_client_id, p_claim, now_at) g;
+		RETURN;
+	END IF;
+	client_no := c.client_no;
+	version := c.version;
+	IF c.status = 'blocked' THEN
+		outcome := 'blocked';
+		RETURN;
+	END IF;
+
+	IF c.fresh_until > now_at THEN
+		outcome := 'fresh';
+		IF p_force AND p_claim AND c.refetch_after <= now_at THEN
+			UPDATE poppy.client
+			SET refetch_after = now_at + 30,
+			    claimed_until = now_at + 8
+			WHERE client.client_no = c.client_no
+			    AND client.refetch_after <= now_at;
+			outcome := CASE WHEN FOUND THEN 'fetch'
+			    ELSE 'fresh' END;
+		END IF;
+		fresh_s := c.fresh_until - now_at;
+	ELSIF c.failed_until > now_at AND c.stale_until > now_at THEN
+		-- The host was away a moment ago: the copy serves till the
+		-- next try.
+		outcome := 'fresh';
+		fresh_s := least(c.failed_until, c.stale_until) - now_at;
+	ELSIF c.failed_until > now_at THEN
+		outcome := 'failed';
+		failure := c.failure;
+	ELSIF c.claimed_until > now_at THEN
+		outcome := 'wait';
+	ELSIF NOT p_claim THEN
+		outcome := 'fetch';
+	ELSE
+		UPDATE poppy.client SET claimed_until = now_at + 8
+		WHERE client.client_no = c.client_no
+		    AND client.claimed_until <= now_at;
+		outcome := CASE WHEN FOUND THEN 'fetch' ELSE 'wait' END;
+	END IF;
+	IF greatest(c.fresh_until, c.stale_until) > now_at THEN
+		metadata := c.metadata;
+		jwks := c.jwks;
+	END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.client_get(text, boolean, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.client_get(text, boolean, boolean)
+    TO poppy_auth;
+
+-- Keep documents that were fetched and found good: 'ok', or 'blocked' and
+-- nothing is kept. The version moves only if one of them is another text, so a
+-- refetch of the same makes no worker parse anything.
+CREATE OR REPLACE FUNCTION poppy_api.client_store(p_client_id text,
+    p_metadata text, p_jwks text, p_fresh_s int, p_stale_s int,
+    OUT outcome text, OUT client_no bigint, OUT version bigint)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	until bigint := now_at + greatest(60, least(p_fresh_s, 86400));
+	c record;
+BEGIN
+	-- Two first fetches at once: the second finds the first one's row.
+	INSERT INTO poppy.client AS c (client_id, metadata, jwks, version,
+	    fetched_at, fresh_until, stale_until)
+	SELECT p_client_id, p_metadata, p_jwks, 0, now_at, 0, 0
+	WHERE NOT EXISTS (SELECT FROM poppy.client k
+	    WHERE k.client_id = p_client_id)
+	ON CONFLICT (client_id) DO NOTHING;
+	UPDATE poppy.client c
+	SET version = c.version + CASE WHEN c.version = 0
+		OR c.metadata IS DISTINCT FROM p_metadata
+		OR c.jwks IS DISTINCT FROM p_jwks THEN 1 ELSE 0 END,
+	    metadata = p_metadata, jwks = p_jwks, fetched_at = now_at,
+	    fresh_until = until,
+	    stale_until = until + greatest(0, least(p_stale_s, 86400)),
+	    failure = NULL, failed_until = 0, claimed_until = 0
+	WHERE c.client_id = p_client_id AND c.status = 'known'
+	RETURNING c.client_no, c.version INTO client_no, version;
+	outcome := CASE WHEN FOUND THEN 'ok' ELSE 'blocked' END;
+	DELETE FROM poppy.client_failure f WHERE f.client_id = p_client_id;
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.client_store(text, text, text, int, int)
+    FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.client_store(text, text, text, int, int)
+    TO poppy_auth;
+
+-- A fetch failed. While the host can't be reached (p_transient) a copy serves on,
+-- as long as it may ('stale'); anything else makes the client invalid as soon as
+-- its copy is no longer fresh. 'failed': there is no copy that may serve. No
+-- further fetch for p_retry_s.
+CREATE OR REPLACE FUNCTION poppy_api.client_fail(p_client_id text, p_why text,
+    p_transient boolean, p_retry_s int, OUT outcome text,
+    OUT client_no bigint, OUT version bigint, OUT metadata text, OUT jwks text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	until bigint := now_at + greatest(1, least(p_retry_s, 3600));
+	why text := left(p_why, 200);
+	c poppy.client;
+	ignored boolean;
+BEGIN
+	outcome := 'failed';
+	UPDATE poppy.client
+	SET failure = why, failed_until = until, claimed_until = 0,
+	    stale_until = CASE WHEN p_transient THEN client.stale_until
+		ELSE least(client.stale_until, client.fresh_until) END
+	WHERE client.client_id = p_client_id
+	RETURNING client.* INTO c;
+	IF FOUND THEN
+		client_no := c.client_no;
+		version := c.version;
+		IF c.status = 'known'
+		    AND greatest(c.fresh_until, c.stale_until) > now_at THEN
+			outcome := 'stale';
+			metadata := c.metadata;
+			jwks := c.jwks;
+		END IF;
+		RETURN;
+	END IF;
+	UPDATE poppy.client_failure f
+	SET failure = why, failed_until = until, claimed_until = 0
+	WHERE f.client_id = p_client_id;
+	IF NOT FOUND AND octet_length(p_client_id) <= 2048 THEN
+		ignored := poppy.failure_put(p_client_id, why, until, 0);
+	END IF;
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
+    FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
+    TO poppy_auth;

@@ -1,0 +1,92 @@
+-- Start a Session, or renew one, and issue a Session Token: one call decides
+-- and does everything. Anything but 'ok' spends and writes nothing.
+--   ok			sid and expires_in
+--   blocked		the client is
+--   stale		the client's documents are of another version: load them,
+--			check again, call again
+--   replay		the jti at place `replayed` was seen before
+--   epoch		the replay memory is too young to tell: 503, retry_s
+--   clock		an iat is no live one by the database's clock: 503, retry_s
+--   invalid_session	p_renew is unknown, over, or another client's or User's
+-- Earlier tokens of a renewed Session stay valid. A token never outlives its
+-- Session, which ends p_idle_s after its last use and p_max_s after its start.
+CREATE OR REPLACE FUNCTION poppy_api.session_start(p_client_no bigint,
+    p_client_version bigint, p_bucket int, p_user_key bytea, p_renew bytea,
+    p_new_sid bytea, p_token bytea, p_token_s int, p_idle_s bigint,
+    p_max_s bigint, p_jkt bytea, p_resource text, p_spend bytea[],
+    p_iat bigint[], p_future_s int, OUT outcome text, OUT replayed int,
+    OUT sid bytea, OUT expires_in int, OUT retry_s int)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	-- A signed-out Session may be lost in a crash, so nobody waits for disk.
+	ignored text := set_config('synchronous_commit', 'off', true);
+	c record;
+	seen int;
+	end_at bigint;
+BEGIN
+	SELECT client.status, client.version INTO c
+	FROM poppy.client WHERE client.client_no = p_client_no;
+	IF c.status = 'blocked' THEN
+		outcome := 'blocked';
+		RETURN;
+	ELSIF c.version IS DISTINCT FROM p_client_version THEN
+		outcome := 'stale';
+		RETURN;
+	END IF;
+
+	seen := poppy.spend_check(p_spend, p_iat, p_future_s, now_at);
+	IF seen IS NULL THEN
+		outcome := 'clock';
+		retry_s := 1;
+		RETURN;
+	ELSIF seen < 0 THEN
+		outcome := 'epoch';
+		retry_s := -seen;
+		RETURN;
+	ELSIF seen > 0 THEN
+		outcome := 'replay';
+		replayed := seen;
+		RETURN;
+	END IF;
+
+	IF p_renew IS NULL THEN
+		end_at := now_at + least(p_idle_s, p_max_s);
+		INSERT INTO poppy.session (bucket, sid, client_no, user_key,
+		    started_at, used_at, ends_at)
+		VALUES (p_bucket, p_new_sid, p_client_no, p_user_key,
+		    now_at, now_at, end_at);
+		sid := p_new_sid;
+	ELSE
+		UPDATE poppy.session s
+		SET used_at = greatest(s.used_at, now_at),
+		    ends_at = least(now_at + p_idle_s, s.started_at + p_max_s)
+		WHERE s.bucket = p_bucket AND s.sid = p_renew
+		    AND s.client_no = p_client_no AND s.user_key = p_user_key
+		    AND s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
+		    AND s.started_at + p_max_s > now_at
+		RETURNING s.ends_at INTO end_at;
+		IF NOT FOUND THEN
+			outcome := 'invalid_session';
+			RETURN;
+		END IF;
+		sid := p_renew;
+	END IF;
+
+	end_at := least(end_at, now_at + p_token_s);
+	INSERT INTO poppy.token (bucket, hash, sid, jkt, resource, issued_at,
+	    expires_at)
+	VALUES (p_bucket, p_token, sid, p_jkt, p_resource, now_at, end_at);
+	ignored := poppy.spend(p_spend, p_iat, NULL);
+	outcome := 'ok';
+	expires_in := end_at - now_at;
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.session_start(bigint, bigint, int, bytea,
+    bytea, bytea, bytea, int, bigint, bigint, bytea, text, bytea[], bigint[],
+    int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.session_start(bigint, bigint, int, bytea,
+    bytea, bytea, bytea, int, bigint, bigint, bytea, text, bytea[], bigint[],
+    int) TO poppy_auth;

@@ -1,0 +1,89 @@
+-- Use a Session Token: the token first, then the key, then the spending of the
+-- proof's jti, so that nothing is spent unless all else is right.
+--   ok			and whose it is; the other outcomes don't say
+--   unknown, expired	the token
+--   ended		its Session is over
+--   blocked		its client is
+--   key		the proof's key is not the token's (p_jkt NULL: no proof)
+--   replay		the proof was used, by another request
+--   epoch		the replay memory is too young to tell: 503, retry_s
+--   clock		iat is no live one by the database's clock: 503, retry_s
+-- The same request may ask again: p_request_id is the web server's own, never
+-- the client's; NULL matches nothing.
+CREATE OR REPLACE FUNCTION poppy_api.token_use(p_bucket int, p_token bytea,
+    p_jkt bytea, p_spend bytea, p_iat bigint, p_future_s int,
+    p_request_id text, p_idle_s bigint, p_max_s bigint, OUT outcome text,
+    OUT client_no bigint, OUT client_id text, OUT user_key bytea,
+    OUT sid bytea, OUT account text, OUT scopes text, OUT signed_in boolean,
+    OUT resource text, OUT retry_s int)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	ignored text := set_config('synchronous_commit', 'off', true);
+	t record;
+	seen int;
+BEGIN
+	SELECT k.jkt, k.expires_at, k.sid, k.scopes, k.grant_no, k.resource,
+	    s.client_no, s.user_key, s.account, c.client_id, c.status,
+	    s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
+	    AND s.started_at + p_max_s > now_at AS lives
+	INTO t
+	FROM poppy.token k
+	LEFT JOIN poppy.session s ON s.bucket = k.bucket AND s.sid = k.sid
+	LEFT JOIN poppy.client c ON c.client_no = s.client_no
+	WHERE k.bucket = p_bucket::smallint AND k.hash = p_token;
+	IF NOT FOUND THEN
+		outcome := 'unknown';
+	ELSIF t.expires_at <= now_at THEN
+		outcome := 'expired';
+	ELSIF t.lives IS NOT TRUE THEN
+		outcome := 'ended';
+	ELSIF t.status IS DISTINCT FROM 'known' THEN
+		outcome := 'blocked';
+	ELSIF t.jkt IS DISTINCT FROM p_jkt THEN
+		outcome := 'key';
+	END IF;
+	IF outcome IS NOT NULL THEN
+		RETURN;
+	END IF;
+
+	IF t.jkt IS NOT NULL THEN
+		IF p_spend IS NULL OR p_iat IS NULL THEN
+			RAISE 'a proof has a jti and an iat';
+		END IF;
+		seen := poppy.spend_check(ARRAY[p_spend], ARRAY[p_iat],
+		    p_future_s, now_at);
+		IF seen IS NULL THEN
+			outcome := 'clock';
+			retry_s := 1;
+			RETURN;
+		ELSIF seen < 0 THEN
+			outcome := 'epoch';
+			retry_s := -seen;
+			RETURN;
+		ELSIF seen = 0 THEN
+			ignored := poppy.spend(ARRAY[p_spend], ARRAY[p_iat],
+			    p_request_id);
+		ELSIF NOT poppy.spent_by(p_spend, p_iat, p_request_id) THEN
+			outcome := 'replay';
+			RETURN;
+		END IF;
+	END IF;
+
+	outcome := 'ok';
+	client_no := t.client_no;
+	client_id := t.client_id;
+	user_key := t.user_key;
+	sid := t.sid;
+	signed_in := t.grant_no IS NOT NULL AND t.account IS NOT NULL;
+	account := CASE WHEN signed_in THEN t.account END;
+	scopes := t.scopes;
+	resource := t.resource;
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
+    int, text, bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
+    int, text, bigint, bigint) TO poppy_guard;
