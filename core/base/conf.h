@@ -34,11 +34,13 @@ struct pf_conf_key {
 	const char *name;
 	enum pf_conf_type type;
 	size_t at;		/* offsetof() in the struct */
-	int64_t min, max;	/* INT: value; STR: bytes; lists: elements */
+	int64_t min, max;	/* INT: value; STR: bytes; lists and maps:
+				 * elements. Both 0: any. */
 	const char *def;	/* as it would stand in the file; NULL: must be
 				 * given. For OBJ: "{}" takes all defaults. */
 	const char *doc;	/* one sentence, for the example and man page */
-	/* NULL if the text will do, else why not (STR, STRS, MAP values). */
+	/* NULL if the text will do, else why not (STR, STRS, MAP values);
+	 * empty texts and defaults are asked about, too. */
 	const char *(*check)(struct pf_str text);
 	const struct pf_conf_table *sub;
 };
@@ -51,7 +53,7 @@ struct pf_conf_table {
 
 struct pf_conf_fault {
 	char file[256];
-	int64_t line;
+	int64_t line;			/* 0: of the file as a whole */
 	char key[128];		/* "guard.rules[2].path" */
 	char reason[256];
 };
