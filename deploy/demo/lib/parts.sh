@@ -1,0 +1,101 @@
+# The parts of a stack, each started by one function.
+
+# What the shop's files need of the outside is reached through DIR alone: the
+# source tree may lie where the web server's user can't go.
+lay_out() {
+	mkdir -p "$dir/run" "$dir/log" "$dir/conf" "$dir/sessions" "$dir/bin"
+	chmod 755 "$dir" "$dir/run" "$dir/log" "$dir/conf" "$dir/bin"
+	chmod 700 "$dir/sessions"
+	rm -rf "$dir/shop"
+	cp -R "$here/shop" "$dir/shop"
+	chmod -R u+rwX,go+rX "$dir/shop"
+	cp "$here"/../lighttpd/*.conf "$dir/conf/"
+	if [ "$(id -u)" = 0 ]; then
+		chown "$web": "$dir/run" "$dir/log" "$dir/sessions"
+	fi
+	as_web test -x "$dir/shop/public" ||
+	    die "user $web can't reach $dir: choose a folder outside of" \
+	    "private ones"
+}
+
+pg() {
+	as_pg psql -X -q -v ON_ERROR_STOP=1 -h "$dir/pg" -U postgres "$@"
+}
+
+# The system user decides which role one may be: the database's owners any,
+# the web server's user each program's and the shop's, nobody else any.
+pg_access() {
+	owners='root postgres'
+	[ "$(id -u)" = 0 ] || owners=$web
+	roles=$(pg -d shop -Atc "SELECT rolname FROM pg_roles
+	    WHERE rolcanlogin AND (rolname = 'shop' OR rolname LIKE 'poppy\_%')")
+	{
+		for u in $owners; do
+			echo "stack $u postgres"
+		done
+		for r in $roles; do
+			for u in $owners $web; do
+				echo "stack $u $r"
+			done
+		done
+	} | sort -u | as_pg tee "$dir/pg/data/pg_ident.conf" >/dev/null
+	echo 'local all all peer map=stack' |
+	    as_pg tee "$dir/pg/data/pg_hba.conf" >/dev/null
+	pg -d postgres -c 'SELECT pg_reload_conf()' >/dev/null
+	chmod 755 "$dir/pg"
+}
+
+# Closed to all but postgres until pg_access has said who may be whom.
+start_pg() {
+	"$top/tests/pg-cluster" start "$dir/pg" >"$dir/log/pg.out" 2>&1 || {
+		cat "$dir/log/pg.out" >&2
+		die "PostgreSQL does not start"
+	}
+	[ "$(pg -d postgres -Atc "SELECT 1 FROM pg_database
+	    WHERE datname = 'shop'")" = 1 ] ||
+	    pg -d postgres -c 'CREATE DATABASE shop'
+}
+
+fill_shop() {
+	[ "$(pg -d shop -Atc "SELECT to_regclass('shop.order_line')
+	    IS NOT NULL")" = f ] || return 0
+	pg -d postgres -c "DO \$\$ BEGIN CREATE ROLE shop LOGIN;
+	    EXCEPTION WHEN duplicate_object THEN NULL; END \$\$"
+	cat "$here/shop/sql/schema.sql" "$here/shop/sql/seed.sql" |
+	    pg -d shop -1 >"$dir/log/shop.sql.out" 2>&1 || {
+		cat "$dir/log/shop.sql.out" >&2
+		die "the shop's tables can't be made"
+	}
+	as_pg php "$dir/shop/seed.php" "pgsql:host=$dir/pg;dbname=shop" \
+	    postgres >"$dir/customers" ||
+	    die "the shop's customers can't be made"
+}
+
+start_php() {
+	fill "$here/conf/php-fpm.conf.in" DIR="$dir" BASE="$base" \
+	    >"$dir/conf/php-fpm.conf"
+	rm -f "$dir/run/php.sock"
+	launch php-fpm $(drop) "$php_fpm" -F -y "$dir/conf/php-fpm.conf"
+	wait_for php-fpm php-fpm test -S "$dir/run/php.sock"
+}
+
+# The command prefix that gives up root.
+drop() {
+	[ "$(id -u)" != 0 ] ||
+	    echo "setpriv --reuid $web --regid $web --init-groups --"
+}
+
+start_web() {
+	user='' poppy=''
+	[ "$(id -u)" != 0 ] ||
+	    user="server.username = \"$web\"
+server.groupname = \"$web\""
+	[ -n "$shop_only" ] || poppy='include "sockets.conf"
+include "poppy.conf"'
+	fill "$here/conf/lighttpd.conf.in" DIR="$dir" PORT="$port" \
+	    USER="$user" POPPY="$poppy" >"$dir/conf/lighttpd.conf"
+	need_port "$port"
+	launch lighttpd lighttpd -D -f "$dir/conf/lighttpd.conf"
+	wait_for lighttpd lighttpd curl -s --noproxy '*' -o /dev/null \
+	    --cacert "$dir/ca/ca.pem" "https://localhost:$port/robots.txt"
+}

@@ -1,0 +1,8 @@
+<?php
+declare(strict_types=1);
+require __DIR__ . '/../lib/boot.php';
+session_begin();
+need_post();
+
+session_logout();
+redirect('/');
