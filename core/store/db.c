@@ -87,6 +87,13 @@ complain(struct pf_db *db, const char *fmt, ...)
 }
 
 static void
+tell(const struct pf_db *db, enum pf_level level, const char *event)
+{
+	if (!db->o.quiet)
+		PF_LOG(level, event, PF_F_Z("trouble", db->trouble));
+}
+
+static void
 drop(struct pf_db *db)
 {
 	PQfinish(db->c);
@@ -107,8 +114,7 @@ away(struct pf_db *db)
 		db->pause_ms = PAUSE_MAX_MS;
 	db->retry_ms = pf_mono_ms() + db->pause_ms;
 	if (!db->down)
-		PF_LOG(PF_LOG_ERROR, "db_down",
-		    PF_F_Z("trouble", db->trouble));
+		tell(db, PF_LOG_ERROR, "db_down");
 	db->down = true;
 	return PF_E_DB;
 }
@@ -150,7 +156,7 @@ lost(struct pf_db *db)
 {
 	complain(db, "the connection to PostgreSQL broke: %s",
 	    PQerrorMessage(db->c));
-	PF_LOG(PF_LOG_WARN, "db_lost", PF_F_Z("trouble", db->trouble));
+	tell(db, PF_LOG_WARN, "db_lost");
 	drop(db);
 	return PF_E_DB;
 }
@@ -322,8 +328,9 @@ connected(struct pf_db *db, int64_t deadline_ms)
 	if ((rc = finish_connect(db, deadline_ms)) != PF_OK ||
 	    (rc = check_schema(db, deadline_ms)) != PF_OK)
 		return rc;
+	db->trouble[0] = '\0';
 	if (db->down)
-		pf_log_fields(PF_LOG_INFO, "db_up", NULL, 0);
+		tell(db, PF_LOG_INFO, "db_up");
 	db->down = false;
 	db->pause_ms = 0;
 	return PF_OK;
@@ -443,7 +450,7 @@ ask_twice(struct pf_db *db, const struct pf_stmt *st, const struct pf_wire *w,
 		if (is != AGAIN && is != FRESH)
 			break;
 	}
-	PF_LOG(PF_LOG_ERROR, "db_error", PF_F_Z("trouble", db->trouble));
+	tell(db, PF_LOG_ERROR, "db_error");
 	if (is == BUG)
 		return PF_E_BUG;
 	return is == AWAY || is == FRESH ? PF_E_DB : PF_E_BUSY;
@@ -480,7 +487,7 @@ pf_db_many(struct pf_db *db, struct pf_arena *a, const struct pf_stmt *st,
 	if (PQresultStatus(rows->res) == PGRES_TUPLES_OK && *nrows <= ROWS_MAX)
 		return PF_OK;
 	complain(db, "%s: no rows, or too many", st->name);
-	PF_LOG(PF_LOG_ERROR, "db_error", PF_F_Z("trouble", db->trouble));
+	tell(db, PF_LOG_ERROR, "db_error");
 	return PF_E_BUG;
 }
 
@@ -498,7 +505,7 @@ pf_db_one(struct pf_db *db, struct pf_arena *a, const struct pf_stmt *st,
 	if (nrows == 1)
 		return PF_OK;
 	complain(db, "%s: %zu rows instead of one", st->name, nrows);
-	PF_LOG(PF_LOG_ERROR, "db_error", PF_F_Z("trouble", db->trouble));
+	tell(db, PF_LOG_ERROR, "db_error");
 	return PF_E_BUG;
 }
 

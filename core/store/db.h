@@ -27,6 +27,7 @@ struct pf_db_opts {
 				 * asked; outside of it every call is PF_E_DB and
 				 * pf_db_trouble() names both. schema_max 0: not
 				 * asked (poppyctl) */
+	bool quiet;		/* log nothing: the caller says pf_db_trouble() */
 };
 
 PF_MUST enum pf_rc pf_db_new(const struct pf_db_opts *opts, struct pf_db **out);

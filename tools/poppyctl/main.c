@@ -1,0 +1,150 @@
+/*
+ * poppyctl - for the operator: install and migrate the schema, make secrets.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/jose/crypt.h"
+#include "tools/poppyctl/ctl.h"
+
+#define ARENA_FIRST	(256u << 10)
+#define ARENA_CAP	(64u << 20)
+
+static const struct command {
+	const char *noun, *verb;
+	bool db;		/* needs conninfo, and of poppy.conf only that */
+	int (*run)(struct ctl *);
+} commands[] = {
+	{ "db",		"install",	true,	ctl_db_install },
+	{ "db",		"migrate",	true,	ctl_db_migrate },
+	{ "db",		"status",	true,	ctl_db_status },
+	{ "secrets",	"init",		false,	ctl_secrets_init },
+};
+
+static const struct option options[] = {
+	{ "config",	required_argument,	NULL, 'c' },
+	{ "conninfo",	required_argument,	NULL, 'd' },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ "json",	no_argument,		NULL, 'j' },
+	{ "sql",	required_argument,	NULL, 's' },
+	{ "version",	no_argument,		NULL, 'V' },
+	{ NULL,		0,			NULL, 0 },
+};
+
+static int
+usage(FILE *to)
+{
+	(void)fprintf(to,
+	    "usage: poppyctl [-c FILE] [--json] [--conninfo TEXT] [--sql DIR] "
+	    "COMMAND\n\n"
+	    "  db install    make or complete schemas, tables and functions\n"
+	    "  db migrate    bring an installed database up to this release\n"
+	    "  db status     exit 0 if current, 1 if behind or absent, 2 if "
+	    "wrong\n"
+	    "  secrets init  make this host's master key\n\n"
+	    "FILE is %s/poppy/poppy.conf unless given. See poppyctl(8).\n",
+	    PF_SYSCONFDIR);
+	return to == stdout ? CTL_OK : CTL_USAGE;
+}
+
+int
+ctl_fail(const struct ctl *c, int status, const char *fmt, ...)
+{
+	char text[1400];
+	struct pf_buf b;
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!c->json) {
+		(void)fprintf(stderr, "poppyctl: %s\n", text);
+		return status;
+	}
+	pf_buf_init(&b, c->arena, 16384);
+	pf_json_quote(&b, pf_str(text));
+	(void)printf("{\"error\":%.*s}\n", PF_STRF(pf_buf_str(&b)));
+	(void)fflush(stdout);
+	return status;
+}
+
+static int
+run(struct ctl *c, const struct command *cmd)
+{
+	struct pf_conf_fault fault = { 0 };
+	enum pf_rc rc;
+
+	if (!cmd->db || c->conninfo == NULL) {
+		rc = pf_settings_read(c->conf, c->arena, &c->set, &fault);
+		if (rc == PF_E_MEM)
+			return ctl_fail(c, CTL_WRONG, "no memory");
+		if (rc != PF_OK)
+			return ctl_fail(c, CTL_WRONG, "%s:%lld: %s: %s",
+			    fault.file, (long long)fault.line, fault.key,
+			    fault.reason);
+	}
+	if (cmd->db && c->conninfo == NULL)
+		c->conninfo = c->set.database.conninfo.p;
+	return cmd->run(c);
+}
+
+static const struct command *
+find(int argc, char **argv)
+{
+	if (argc != 2)
+		return NULL;
+	for (size_t i = 0; i < PF_COUNT(commands); i++)
+		if (strcmp(argv[0], commands[i].noun) == 0 &&
+		    strcmp(argv[1], commands[i].verb) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct pf_arena arena;
+	struct ctl c = {
+		.conf = PF_SYSCONFDIR "/poppy/poppy.conf",
+		.sql = PF_PKGDATADIR "/sql",
+		.arena = &arena,
+	};
+	const struct command *cmd;
+	int opt, status;
+
+	while ((opt = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'c':
+			c.conf = optarg;
+			break;
+		case 'd':
+			c.conninfo = optarg;
+			break;
+		case 'j':
+			c.json = true;
+			break;
+		case 's':
+			c.sql = optarg;
+			break;
+		case 'V':
+			(void)puts(PACKAGE_STRING);
+			return CTL_OK;
+		case 'h':
+			return usage(stdout);
+		default:
+			return usage(stderr);
+		}
+	}
+	if ((cmd = find(argc - optind, argv + optind)) == NULL)
+		return usage(stderr);
+	if (pf_arena_init(&arena, ARENA_FIRST, ARENA_CAP) != PF_OK)
+		return CTL_WRONG;
+	status = pf_crypt_init() == PF_OK ? run(&c, cmd) :
+	    ctl_fail(&c, CTL_WRONG, "OpenSSL lacks what is needed");
+	pf_arena_free(&arena);
+	pf_crypt_end();
+	return status;
+}
