@@ -70,8 +70,10 @@ public_key(const char *z)
 {
 	struct pf_key *k = NULL;
 	const char *why;
+	bool ok;
 
-	tap_need(pf_jwk_parse(json(z), &k, &why) == PF_OK, z);
+	ok = pf_jwk_parse(json(z), &k, &why) == PF_OK;
+	tap_need(ok, z);
 	return k;
 }
 
@@ -80,8 +82,10 @@ private_key(const char *z)
 {
 	struct pf_key *k = NULL;
 	const char *why;
+	bool ok;
 
-	tap_need(pf_jwk_parse_private(json(z), &k, &why) == PF_OK, z);
+	ok = pf_jwk_parse_private(json(z), &k, &why) == PF_OK;
+	tap_need(ok, z);
 	return k;
 }
 
