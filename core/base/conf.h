@@ -4,7 +4,7 @@
  * A program says in one table what each setting is called, what it may be and
  * what it is by default; this file reads poppy.conf (strict JSON plus // and
  * slash-star comments and trailing commas) into a struct by that table. Any
- * fault names file, line, key and reason. An unknown or repeated key is a fault.
+ * fault names file, line, key and reason. An unknown or repeated key is one.
  */
 #ifndef PF_CONF_H
 #define PF_CONF_H
@@ -59,9 +59,9 @@ struct pf_conf_fault {
 };
 
 /*
- * Read file into *out (table->size bytes). All memory is the arena's. PF_E_INPUT
- * with *fault for a bad file, PF_E_ABSENT if it can't be opened (fault says
- * why). At most 1 MiB.
+ * Read file into *out (table->size bytes). All memory is the arena's.
+ * PF_E_INPUT with *fault for a bad file, PF_E_ABSENT if it can't be opened,
+ * PF_E_MEM (the fault says why there, too). At most 1 MiB.
  */
 PF_MUST enum pf_rc pf_conf_read(const char *file,
     const struct pf_conf_table *table, struct pf_arena *a, void *out,

@@ -18,7 +18,7 @@ cannot(const char *file, const char *why, struct pf_conf_fault *fault)
 	return PF_E_ABSENT;
 }
 
-/* All of an open file; a file that shrinks meanwhile is read as far as it goes. */
+/* All of an open file; if it shrinks meanwhile, as far as it goes. */
 static enum pf_rc
 slurp(int fd, const char *file, struct pf_arena *a, struct pf_str *out,
     struct pf_conf_fault *fault)

@@ -25,7 +25,7 @@ struct pf_node {
 	struct pf_str name;		/* of a member */
 	enum pf_node_type type;
 	int64_t line;
-	struct pf_str text;		/* string: its meaning; number: as spelled */
+	struct pf_str text;		/* of a string or a number */
 	bool truth;
 	struct pf_node *first;
 	size_t n;

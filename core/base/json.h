@@ -9,8 +9,8 @@
  * them, and nothing depends on them.
  *
  * A number without fraction and exponent is an integer and must fit into
- * int64_t; -0 is the integer 0. Any other is a double ("1.0", "1e3") and must be
- * below 1e308 in magnitude; too small a one is 0.
+ * int64_t; -0 is the integer 0. Any other is a double ("1.0", "1e3") and must
+ * be below 1e308 in magnitude; too small a one is 0.
  */
 #ifndef PF_JSON_H
 #define PF_JSON_H

@@ -4,10 +4,11 @@
  *	{"at":"2026-11-30T19:40:00.123Z","level":"info","program":"poppy-auth",
  *	 "pid":7,"event":"request","status":200,...}
  *
- * Never a token, proof, password, body or User ID: secrets go in as PF_F_SECRET,
- * which shows {"bytes":43} alone. Fields are cut at 512 bytes; control characters
- * are escaped, so that a line is always one line. Any thread; one write() each,
- * of at most 4096 bytes; fields past that are counted as "left_out".
+ * Never a token, proof, password, body or User ID: secrets go in as
+ * PF_F_SECRET, which shows {"bytes":43} alone. Fields are cut at 512 bytes;
+ * control characters are escaped, so that a line is always one line. Any
+ * thread; one write() each, of at most 4096 bytes; fields past that are counted
+ * as "left_out".
  */
 #ifndef PF_LOG_H
 #define PF_LOG_H

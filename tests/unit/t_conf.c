@@ -55,7 +55,8 @@ static const struct pf_conf_table rule_table = {
 static const struct pf_conf_key token_keys[] = {
 	{ "seconds", PF_CONF_INT, TOKEN(seconds), 1, 86400, "3600",
 	    "Lifetime.", NULL, NULL },
-	{ "unit", PF_CONF_STR, TOKEN(unit), 0, 0, "\"s\"", "Unit.", NULL, NULL },
+	{ "unit", PF_CONF_STR, TOKEN(unit), 0, 0, "\"s\"", "Unit.", NULL,
+	    NULL },
 };
 static const struct pf_conf_table token_table = {
 	sizeof(((struct settings *)0)->token), token_keys, PF_COUNT(token_keys)
@@ -160,7 +161,8 @@ static const struct { struct pf_str text; const char *says; } bad[] = {
 	    "t.conf:2: name: a string has no closing quote in its line\n" },
 	{ T("{\"name\":\"x\\\n\"}"),
 	    "t.conf:1: name: a string has no closing quote in its line\n" },
-	{ T("{\"name\":\"x"), "t.conf:1: name: the file ends within a string\n" },
+	{ T("{\"name\":\"x"),
+	    "t.conf:1: name: the file ends within a string\n" },
 	{ T("{\"name\":\"x\\"),
 	    "t.conf:1: name: the file ends within a string\n" },
 	{ T("{\"name\":\"x\\\""),
@@ -217,7 +219,8 @@ static const struct { struct pf_str text; const char *says; } bad[] = {
 	    "9223372036854775808 is no number: a number that doesn't fit\n" },
 	{ T(N "\"token\":[]}"), "t.conf:1: token: must be an object\n" },
 	{ T(N "\"token\":\"x\"}"), "t.conf:1: token: must be an object\n" },
-	{ T(N "\"rules\":{}}"), "t.conf:1: rules: must be a list of objects\n" },
+	{ T(N "\"rules\":{}}"),
+	    "t.conf:1: rules: must be a list of objects\n" },
 	{ T(N "\"rules\":[\n\"x\"]}"),
 	    "t.conf:2: rules[0]: must be an object\n" },
 	{ T(N "\"rules\":[{\"path\":\"/\",\n\"open\":1}]}"),

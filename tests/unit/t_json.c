@@ -12,18 +12,22 @@ static struct pf_arena arena;
 static const struct { const char *why; struct pf_str text; } bad[] = {
 	/* What json-c 0.16 would let pass. */
 	{ "a name twice", T("{\"a\":1,\"a\":1}") },
-	{ "a name twice, spelled with an escape", T("{\"a\":1,\"\\u0061\":2}") },
+	{ "a name twice, spelled with an escape",
+	    T("{\"a\":1,\"\\u0061\":2}") },
 	{ "a name twice, both escaped", T("{\"\\u0061\":1,\"\\u0061\":2}") },
 	{ "a name twice, upper and lower hexadecimal",
 	    T("{\"\\u00e9\":1,\"\\u00E9\":2}") },
-	{ "a name twice, UTF-8 and escape", T("{\"\xc3\xa9\":1,\"\\u00e9\":2}") },
+	{ "a name twice, UTF-8 and escape",
+	    T("{\"\xc3\xa9\":1,\"\\u00e9\":2}") },
 	{ "a name twice, pair and UTF-8",
 	    T("{\"\\ud83d\\ude00\":1,\"\xf0\x9f\x98\x80\":2}") },
-	{ "a name twice, three bytes", T("{\"\xe2\x82\xac\":1,\"\\u20ac\":2}") },
+	{ "a name twice, three bytes",
+	    T("{\"\xe2\x82\xac\":1,\"\\u20ac\":2}") },
 	{ "a name twice, escaped slash", T("{\"a/b\":1,\"a\\/b\":2}") },
 	{ "a name twice, line end", T("{\"\\n\":1,\"\\u000a\":2}") },
 	{ "the empty name twice", T("{\"\":1,\"\":2}") },
-	{ "a name twice, deep within", T("[[{\"x\":{\"a\":1,\"b\":2,\"a\":3}}]]") },
+	{ "a name twice, deep within",
+	    T("[[{\"x\":{\"a\":1,\"b\":2,\"a\":3}}]]") },
 	{ "a name twice, apart", T("{\"a\":{\"b\":[1]},\"c\":{},\"a\":0}") },
 	{ "a long name twice", T("{\"abcdefghijklmnopq\":1,"
 	    "\"abcdefghijklmnop\\u0071\":1}") },
@@ -408,7 +412,8 @@ test_values(const struct pf_json *v)
 	    pf_str_eqz(s, "\xf0\x9f\x98\x80\n"), "escapes are resolved");
 	tap_ok(pf_json_int(v, "m", &i) == PF_OK && i == INT64_MIN, "-2^63");
 	tap_ok(pf_json_int(v, "M", &i) == PF_OK && i == INT64_MAX, "2^63-1");
-	tap_ok(pf_json_int(v, "z", &i) == PF_OK && i == 0, "-0 is the integer 0");
+	tap_ok(pf_json_int(v, "z", &i) == PF_OK && i == 0,
+	    "-0 is the integer 0");
 	tap_ok(pf_json_num(v, "h", &d) == PF_OK && d > 9e299 && d < 2e300,
 	    "1e300");
 	tap_ok(pf_json_bool(v, "f", &b) == PF_OK && !b, "false");

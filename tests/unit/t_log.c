@@ -103,9 +103,11 @@ test_hostile(void)
 	static const struct { const char *why; struct pf_str text; } row[] = {
 		{ "line ends", PF_LIT_INIT("a\r\n{\"level\":\"error\"}\n") },
 		{ "a quote and a brace", PF_LIT_INIT("\"}\n{\"x\":\"") },
-		{ "terminal commands", PF_LIT_INIT("\033[2J\x9b" "2J\xc2\x9b") },
+		{ "terminal commands",
+		    PF_LIT_INIT("\033[2J\x9b" "2J\xc2\x9b") },
 		{ "Unicode line ends", PF_LIT_INIT("\xe2\x80\xa8\xc2\x85") },
-		{ "invalid UTF-8", PF_LIT_INIT("\xff\xfe\xc0\xaf\xed\xa0\x80") },
+		{ "invalid UTF-8",
+		    PF_LIT_INIT("\xff\xfe\xc0\xaf\xed\xa0\x80") },
 		{ "half a character", PF_LIT_INIT("\xe2\x82") },
 		{ "backslash last", PF_LIT_INIT("\\") },
 		{ "delete", PF_LIT_INIT("\x7f\b") },
