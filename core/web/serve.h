@@ -8,9 +8,9 @@
  * written by us, in one piece. Nothing a peer does or fails to do holds a worker:
  *	- a request of up to 16 KiB is dispatched when it is complete; what begins
  *	  with anything but sound FastCGI records of our role is closed
- *	- a bigger one is read by one of two upload threads (5 s without a byte,
- *	  20 s in all, 64 MiB over all of them), then dispatched
- *	- an incomplete one is closed after 10 s
+ *	- a bigger one is collected by the event thread as its bytes come (5 s
+ *	  without a byte, 20 s in all, 64 MiB over all of them), then dispatched
+ *	- one over a limit is answered 413 or 431, an incomplete one after 10 s 400
  *	- what a peer does not take at once of a reply is sent by the event thread,
  *	  up to 30 s
  * EMFILE pauses accepting for 100 ms. SIGTERM and SIGINT: stop accepting, wake
@@ -19,6 +19,7 @@
 #ifndef PF_SERVE_H
 #define PF_SERVE_H
 
+#include "core/base/log.h"
 #include "core/store/db.h"
 #include "core/store/notify.h"
 #include "core/web/req.h"
@@ -44,6 +45,11 @@ struct pf_serve_ops {
 	enum pf_rc (*start)(void *ctx, struct pf_serve *s);
 	/* Once, after the last request, before pf_serve_run() returns. */
 	void (*stop)(void *ctx);
+	/* Further fields for the log line of a request, at most max; how many.
+	 * Nothing secret. Before end(); not for a request that was refused before
+	 * begin(). A waiter's line is written when it parks, with status 0. */
+	size_t (*fields)(void *ctx, const struct pf_req *rq,
+	    struct pf_field *f, size_t max);
 };
 
 struct pf_serve_opts {
@@ -65,6 +71,7 @@ struct pf_serve_opts {
 	const char *notify_channel;
 	const struct pf_serve_ops *ops;
 	void *ctx;
+	size_t max_body;		/* of any request; 0: 1 MiB. Over it 413 */
 };
 
 /*
