@@ -1,0 +1,53 @@
+-- Revoke a Session Token for the client that it was issued to (RFC 7009). The
+-- client assertion is spent in the same transaction.
+--   ok		revoked, or nothing of this client's to revoke: the same answer
+--   blocked	the client is
+--   replay	the assertion's jti was seen before
+--   epoch	the replay memory is too young to tell: 503, retry_s
+--   clock	iat is no live one by the database's clock: 503, retry_s
+-- p_bucket and p_token are NULL for what can't be a token. A revocation is
+-- durable: nobody may find the token alive after a crash.
+CREATE OR REPLACE FUNCTION poppy_api.token_revoke(p_client_no bigint,
+    p_spend bytea, p_iat bigint, p_future_s int, p_bucket int, p_token bytea,
+    OUT outcome text, OUT retry_s int)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	now_at bigint := poppy.now_at();
+	client_status text;
+	seen int;
+	ignored text;
+BEGIN
+	SELECT c.status INTO client_status
+	FROM poppy.client c WHERE c.client_no = p_client_no;
+	IF client_status IS DISTINCT FROM 'known' THEN
+		outcome := 'blocked';
+		RETURN;
+	END IF;
+	seen := poppy.spend_check(ARRAY[p_spend], ARRAY[p_iat], p_future_s,
+	    now_at);
+	IF seen IS NULL THEN
+		outcome := 'clock';
+		retry_s := 1;
+		RETURN;
+	ELSIF seen < 0 THEN
+		outcome := 'epoch';
+		retry_s := -seen;
+		RETURN;
+	ELSIF seen > 0 THEN
+		outcome := 'replay';
+		RETURN;
+	END IF;
+	ignored := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], NULL);
+	DELETE FROM poppy.token t
+	USING poppy.session s
+	WHERE t.bucket = p_bucket::smallint AND t.hash = p_token
+	    AND s.bucket = t.bucket AND s.sid = t.sid
+	    AND s.client_no = p_client_no;
+	outcome := 'ok';
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.token_revoke(bigint, bytea, bigint, int, int,
+    bytea) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.token_revoke(bigint, bytea, bigint, int,
+    int, bytea) TO poppy_auth;
