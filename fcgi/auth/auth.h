@@ -1,0 +1,40 @@
+/*
+ * auth - poppy-auth: discovery documents and the OAuth endpoints.
+ */
+#ifndef AUTH_H
+#define AUTH_H
+
+#include "core/poppy/app.h"
+#include "core/web/route.h"
+
+/* Made once from the settings: pf_app(rq)->own. */
+struct auth {
+	struct pf_mount mounts[3];
+	size_t nmounts;
+	struct pf_strs documents;	/* poppy.json of each of set.domains */
+	struct pf_str metadata;		/* RFC 8414; PF_NOSTR without issuer */
+	struct pf_str cache_control;	/* of the documents */
+};
+
+static inline const struct auth *
+auth_of(const struct pf_req *rq)
+{
+	return pf_app(rq)->own;
+}
+
+extern const struct pf_routes auth_root_routes;		/* under "" */
+extern const struct pf_routes auth_issuer_routes;	/* under the issuer */
+extern const struct pf_routes auth_oauth_routes;	/* under mounts.oauth */
+
+/* documents.c: write them; PF_E_MEM. */
+PF_MUST enum pf_rc auth_write_documents(struct pf_app *app, struct auth *auth);
+
+/* discovery.c */
+enum pf_rc auth_poppy_json(struct pf_req *rq);
+enum pf_rc auth_metadata(struct pf_req *rq);
+
+/* token.c, revoke.c */
+enum pf_rc auth_token(struct pf_req *rq);
+enum pf_rc auth_revoke(struct pf_req *rq);
+
+#endif

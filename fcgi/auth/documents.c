@@ -1,0 +1,136 @@
+/*
+ * The discovery documents, written once from the settings: every URL in them is
+ * configured, none comes from a request (decision 3).
+ */
+#include "fcgi/auth/auth.h"
+
+#include "core/jose/jwk.h"
+
+#define DOCUMENT_MAX	(256u << 10)
+#define GRANT_SESSION	"urn:ietf:params:oauth:grant-type:jwt-bearer"
+
+static void
+write_apis(struct pf_jw *w, const struct pf_settings *s)
+{
+	const struct pf_api *api = s->apis.v;
+
+	if (s->apis.n == 0)
+		return;
+	pf_jw_open(w, "apis", '[');
+	for (size_t i = 0; i < s->apis.n; i++) {
+		pf_jw_open(w, NULL, '{');
+		pf_jw_str(w, "type", api[i].type);
+		pf_jw_str(w, "url", api[i].url);
+		pf_jw_str(w, "description", api[i].description);
+		pf_jw_close(w, '}');
+	}
+	pf_jw_close(w, ']');
+}
+
+/* Section 3.1. What we don't offer is left out (decision 7). */
+static enum pf_rc
+write_poppy_json(struct pf_app *app, struct pf_str domain, struct pf_str *out)
+{
+	const struct pf_settings *s = &app->set;
+	struct pf_buf b;
+	struct pf_jw w;
+
+	pf_buf_init(&b, &app->arena, DOCUMENT_MAX);
+	w = pf_jw(&b);
+	pf_jw_open(&w, NULL, '{');
+	pf_jw_strz(&w, "protocol_version", "0.1");
+	pf_jw_open(&w, "organization", '{');
+	pf_jw_str(&w, "name", s->organization.name);
+	pf_jw_str(&w, "domain", domain);
+	pf_jw_close(&w, '}');
+	if (s->apis.n != 0) {
+		pf_jw_open(&w, "auth", '{');
+		pf_jw_str(&w, "issuer", s->issuer);
+		pf_jw_close(&w, '}');
+	}
+	if (s->web) {
+		pf_jw_open(&w, "web", '{');
+		pf_jw_close(&w, '}');
+	}
+	write_apis(&w, s);
+	pf_jw_close(&w, '}');
+	return pf_buf_done(&b, out);
+}
+
+static void
+write_list(struct pf_jw *w, const char *key, struct pf_str words)
+{
+	struct pf_str rest = words, one;
+
+	pf_jw_open(w, key, '[');
+	while (pf_str_cut(&rest, ' ', &one))
+		pf_jw_str(w, NULL, one);
+	pf_jw_close(w, ']');
+}
+
+static void
+write_endpoint_auth(struct pf_jw *w, const char *methods, const char *algs)
+{
+	write_list(w, methods, PF_LIT("private_key_jwt"));
+	write_list(w, algs, PF_LIT(PF_ALG_ALL));
+}
+
+/* RFC 8414, 2; RFC 9449, 5.1; decision 6. */
+static enum pf_rc
+write_metadata(struct pf_app *app, struct pf_str *out)
+{
+	const struct pf_settings *s = &app->set;
+	struct pf_buf b;
+	struct pf_jw w;
+
+	pf_buf_init(&b, &app->arena, DOCUMENT_MAX);
+	w = pf_jw(&b);
+	pf_jw_open(&w, NULL, '{');
+	pf_jw_str(&w, "issuer", s->issuer);
+	pf_jw_str(&w, "token_endpoint", s->token_endpoint);
+	pf_jw_str(&w, "revocation_endpoint", s->revocation_endpoint);
+	/* RFC 8414 demands the member; without an authorization endpoint there
+	 * is no response type to name. */
+	pf_jw_open(&w, "response_types_supported", '[');
+	pf_jw_close(&w, ']');
+	write_list(&w, "grant_types_supported", PF_LIT(GRANT_SESSION));
+	write_endpoint_auth(&w, "token_endpoint_auth_methods_supported",
+	    "token_endpoint_auth_signing_alg_values_supported");
+	write_endpoint_auth(&w, "revocation_endpoint_auth_methods_supported",
+	    "revocation_endpoint_auth_signing_alg_values_supported");
+	write_list(&w, "dpop_signing_alg_values_supported",
+	    PF_LIT(PF_ALG_ALL));
+	pf_jw_bool(&w, "client_id_metadata_document_supported", true);
+	pf_jw_open(&w, "poppy_domains", '[');
+	for (size_t i = 0; i < s->domains.n; i++)
+		pf_jw_str(&w, NULL, s->domains.v[i]);
+	pf_jw_close(&w, ']');
+	pf_jw_close(&w, '}');
+	return pf_buf_done(&b, out);
+}
+
+enum pf_rc
+auth_write_documents(struct pf_app *app, struct auth *auth)
+{
+	const struct pf_strs *domains = &app->set.domains;
+	struct pf_str *doc;
+	struct pf_buf b;
+	enum pf_rc rc;
+
+	doc = pf_arena_alloc(&app->arena, domains->n * sizeof(*doc));
+	if (doc == NULL)
+		return PF_E_MEM;
+	for (size_t i = 0; i < domains->n; i++) {
+		rc = write_poppy_json(app, domains->v[i], &doc[i]);
+		if (rc != PF_OK)
+			return rc;
+	}
+	auth->documents = (struct pf_strs){ doc, domains->n };
+	pf_buf_init(&b, &app->arena, 64);
+	pf_buf_fmt(&b, "public, max-age=%lld",
+	    (long long)app->set.discovery_seconds);
+	if ((rc = pf_buf_done(&b, &auth->cache_control)) != PF_OK)
+		return rc;
+	return app->set.issuer.n == 0 ? PF_OK :
+	    write_metadata(app, &auth->metadata);
+}

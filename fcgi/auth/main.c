@@ -1,0 +1,95 @@
+/*
+ * poppy-auth: who a Personal Agent is, and Sessions for its Users.
+ */
+#include "fcgi/auth/auth.h"
+
+#include "core/base/log.h"
+
+static struct pf_str
+listen_at(const struct pf_settings *s)
+{
+	return s->listen.auth;
+}
+
+static int64_t
+workers(const struct pf_settings *s)
+{
+	return s->workers.auth;
+}
+
+static enum pf_rc
+build(struct pf_app *app)
+{
+	struct auth *auth;
+
+	if ((auth = pf_arena_alloc(&app->arena, sizeof(*auth))) == NULL)
+		return PF_E_MEM;
+	auth->mounts[auth->nmounts++] = (struct pf_mount){
+		PF_LIT(""), &auth_root_routes
+	};
+	if (app->set.issuer.n != 0)
+		auth->mounts[auth->nmounts++] = (struct pf_mount){
+			app->set.mounts.oauth, &auth_oauth_routes
+		};
+	if (app->set.issuer_path.n != 0)
+		auth->mounts[auth->nmounts++] = (struct pf_mount){
+			app->set.issuer_path, &auth_issuer_routes
+		};
+	app->own = auth;
+	return auth_write_documents(app, auth);
+}
+
+static enum pf_rc
+no_needs(struct pf_req *rq, unsigned bits)
+{
+	(void)rq;
+	return bits == 0 ? PF_OK : PF_E_BUG;
+}
+
+static enum pf_rc
+handle(struct pf_req *rq)
+{
+	const struct auth *auth = auth_of(rq);
+
+	return pf_route_run(rq, auth->mounts, auth->nmounts, no_needs);
+}
+
+static const struct pf_stmt REPLAY_ROTATE = {
+	"replay_rotate", "SELECT emptied FROM poppy_api.replay_rotate()"
+};
+static const struct pf_stmt CLEAN = {
+	"clean", "SELECT sessions, tokens FROM poppy_api.clean($1)"
+};
+
+/* What fails here is logged by db, and done at the next tick. */
+static void
+tick(struct pf_db *db, struct pf_arena *a)
+{
+	const struct pf_param limit[] = { PF_INT4(1000) };
+	struct pf_row row;
+	enum pf_rc rc;
+
+	rc = pf_db_one(db, a, &REPLAY_ROTATE, NULL, 0, &row);
+	if (rc == PF_OK)
+		rc = pf_db_one(db, a, &CLEAN, limit, PF_COUNT(limit), &row);
+	if (rc != PF_OK)
+		PF_LOG(PF_LOG_WARN, "tick", PF_F_Z("result", pf_rc_name(rc)));
+}
+
+static const struct pf_program program = {
+	.name = "poppy-auth",
+	.role = "poppy_auth",
+	.fcgi = PF_RESPONDER,
+	.fetches = true,
+	.listen = listen_at,
+	.workers = workers,
+	.build = build,
+	.handle = handle,
+	.tick = tick,
+};
+
+int
+main(int argc, char **argv)
+{
+	return pf_program_main(&program, argc, argv);
+}

@@ -1,0 +1,32 @@
+/*
+ * What each endpoint of poppy-auth needs.
+ */
+#include "fcgi/auth/auth.h"
+
+#define WELL_KNOWN	"/.well-known"
+#define FORM_MAX	(32u << 10)
+
+static const struct pf_route root[] = {
+	{ PF_GET, WELL_KNOWN "/poppy.json",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_poppy_json },
+	{ PF_GET, WELL_KNOWN "/oauth-authorization-server",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+	{ PF_GET, WELL_KNOWN "/oauth-authorization-server/{issuer...}",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+};
+const struct pf_routes auth_root_routes = { root, PF_COUNT(root) };
+
+/* The appended form of the same document (decision 1). */
+static const struct pf_route issuer[] = {
+	{ PF_GET, WELL_KNOWN "/oauth-authorization-server",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+};
+const struct pf_routes auth_issuer_routes = { issuer, PF_COUNT(issuer) };
+
+/* Clients prove themselves inside the form, so the order of decision 24 is the
+ * handlers' own. */
+static const struct pf_route oauth[] = {
+	{ PF_POST, "/token", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_token },
+	{ PF_POST, "/revoke", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_revoke },
+};
+const struct pf_routes auth_oauth_routes = { oauth, PF_COUNT(oauth) };

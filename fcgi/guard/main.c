@@ -1,0 +1,153 @@
+/*
+ * poppy-guard: the FastCGI authorizer before the shop's own APIs. A Session
+ * Token with its proof becomes POPPY_* variables that PHP reads.
+ *
+ * It never reads a body (an authorizer gets none), and what it does not know it
+ * refuses: a prefix that the web server guards and the settings don't is 404.
+ */
+#include "fcgi/guard/guard.h"
+
+#include "core/poppy/principal.h"
+#include "core/web/url.h"
+
+static struct pf_str
+listen_at(const struct pf_settings *s)
+{
+	return s->listen.guard;
+}
+
+static int64_t
+workers(const struct pf_settings *s)
+{
+	return s->workers.guard;
+}
+
+/* The settings are all there is. */
+static enum pf_rc
+build(struct pf_app *app)
+{
+	(void)app;
+	return PF_OK;
+}
+
+static void
+set_hex(struct pf_req *rq, const char *name, struct pf_str bytes)
+{
+	struct pf_str hex;
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, 256);
+	pf_buf_hex(&b, bytes.p, bytes.n);
+	if (pf_buf_done(&b, &hex) == PF_OK)
+		pf_resp_header(rq, name, hex);
+}
+
+/* What came from a shop's row or an agent, in a safe alphabet. */
+static void
+set_escaped(struct pf_req *rq, const char *name, struct pf_str text)
+{
+	struct pf_str safe;
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, 8192);
+	pf_url_escape(&b, text);
+	if (pf_buf_done(&b, &safe) == PF_OK)
+		pf_resp_header(rq, name, safe);
+}
+
+/*
+ * The fixed list that reaches PHP (deploy/lighttpd/README says what each is).
+ * client_id is a URL of visible ASCII and goes as it is.
+ */
+static enum pf_rc
+let_through(struct pf_req *rq)
+{
+	const struct pf_principal *who = rq->who;
+	char sid[PF_SID_TEXT];
+
+	pf_sid_text(&who->sid, sid);
+	pf_resp_header(rq, "Variable-POPPY_VIA", PF_LIT("proof"));
+	pf_resp_header(rq, "Variable-POPPY_CLIENT_ID", who->client_id);
+	pf_resp_header(rq, "Variable-POPPY_SESSION",
+	    pf_bytes(sid, sizeof(sid)));
+	set_hex(rq, "Variable-POPPY_USER", who->user);
+	pf_resp_header(rq, "Variable-POPPY_SIGNED_IN",
+	    who->signed_in ? PF_LIT("1") : PF_LIT("0"));
+	if (who->signed_in) {
+		set_escaped(rq, "Variable-POPPY_ACCOUNT", who->account);
+		pf_resp_header(rq, "Variable-POPPY_SCOPE", who->scopes);
+	}
+	return pf_resp_empty(rq, 200);
+}
+
+static enum pf_rc
+refuse_method(struct pf_req *rq, const struct pf_guarded *g, struct pf_str path)
+{
+	struct pf_str allow;
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, 256);
+	guard_methods(&b, g, path);
+	if (pf_buf_done(&b, &allow) == PF_OK)
+		pf_resp_header(rq, "Allow", allow);
+	return pf_fail(rq, PF_METHOD_NOT_ALLOWED, "the API has no such method");
+}
+
+static enum pf_rc
+apply(struct pf_req *rq, const struct pf_rule *rule)
+{
+	enum pf_rc rc;
+
+	if (rule->open)
+		return pf_resp_empty(rq, 200);
+	if ((rc = pf_principal_by_proof(rq)) != PF_OK)
+		return rc;
+	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);
+	return rc != PF_OK ? rc : let_through(rq);
+}
+
+static enum pf_rc
+handle(struct pf_req *rq)
+{
+	const struct pf_guarded *guarded;
+	const struct pf_rule *rule;
+	struct pf_str path;
+	enum pf_rc rc;
+
+	if ((rc = pf_path_check(rq->path)) == PF_OK)
+		rc = pf_path_decode(rq->arena, rq->path, &path);
+	if (rc == PF_E_INPUT)
+		return pf_fail(rq, PF_INVALID_REQUEST,
+		    "the path is not written in its plain form");
+	if (rc != PF_OK)
+		return rc;
+	switch (guard_find(&pf_app(rq)->set, path, rq->method_name, &guarded,
+	    &rule)) {
+	case GUARD_RULE:
+		return apply(rq, rule);
+	case GUARD_NO_METHOD:
+		return refuse_method(rq, guarded, path);
+	case GUARD_NO_RULE:
+		return pf_fail(rq, PF_NOT_FOUND, "no such path in this API");
+	case GUARD_OUTSIDE:
+		break;
+	}
+	return pf_fail(rq, PF_NOT_FOUND,
+	    "no prefix of the settings covers this path");
+}
+
+static const struct pf_program program = {
+	.name = "poppy-guard",
+	.role = "poppy_guard",
+	.fcgi = PF_AUTHORIZER,
+	.listen = listen_at,
+	.workers = workers,
+	.build = build,
+	.handle = handle,
+};
+
+int
+main(int argc, char **argv)
+{
+	return pf_program_main(&program, argc, argv);
+}

@@ -1,0 +1,93 @@
+#include "fcgi/guard/guard.h"
+
+static bool
+path_matches(const struct pf_rule *r, struct pf_str path)
+{
+	return pf_str_ends(r->path, PF_LIT("/")) ?
+	    pf_str_starts(path, r->path) : pf_str_eq(path, r->path);
+}
+
+/* GET covers HEAD. */
+static bool
+method_matches(const struct pf_rule *r, struct pf_str method)
+{
+	bool head = pf_str_eqz(method, "HEAD");
+
+	for (size_t i = 0; i < r->methods.n; i++)
+		if (pf_str_eq(r->methods.v[i], method) ||
+		    (head && pf_str_eqz(r->methods.v[i], "GET")))
+			return true;
+	return false;
+}
+
+static const struct pf_guarded *
+covering(const struct pf_settings *s, struct pf_str path)
+{
+	const struct pf_guarded *g = s->guard.v, *best = NULL;
+
+	for (size_t i = 0; i < s->guard.n; i++)
+		if (pf_str_starts(path, g[i].prefix) &&
+		    (best == NULL || g[i].prefix.n > best->prefix.n))
+			best = &g[i];
+	return best;
+}
+
+enum guard_match
+guard_find(const struct pf_settings *s, struct pf_str path,
+    struct pf_str method, const struct pf_guarded **guarded,
+    const struct pf_rule **rule)
+{
+	enum guard_match found = GUARD_NO_RULE;
+	const struct pf_rule *r;
+
+	if ((*guarded = covering(s, path)) == NULL)
+		return GUARD_OUTSIDE;
+	r = (*guarded)->rules.v;
+	for (size_t i = 0; i < (*guarded)->rules.n; i++) {
+		if (!path_matches(&r[i], path))
+			continue;
+		if (method_matches(&r[i], method)) {
+			*rule = &r[i];
+			return GUARD_RULE;
+		}
+		found = GUARD_NO_METHOD;
+	}
+	return found;
+}
+
+static bool
+named_before(const struct pf_rule *r, const struct pf_rule *end, size_t at,
+    struct pf_str path)
+{
+	struct pf_str method = end->methods.v[at];
+
+	for (; r <= end; r++) {
+		size_t n = r == end ? at : r->methods.n;
+
+		for (size_t i = 0; i < n; i++)
+			if (path_matches(r, path) &&
+			    pf_str_eq(r->methods.v[i], method))
+				return true;
+	}
+	return false;
+}
+
+void
+guard_methods(struct pf_buf *b, const struct pf_guarded *guarded,
+    struct pf_str path)
+{
+	const struct pf_rule *first = guarded->rules.v;
+
+	for (size_t i = 0; i < guarded->rules.n; i++) {
+		const struct pf_rule *r = &first[i];
+
+		for (size_t k = 0; path_matches(r, path) && k < r->methods.n;
+		    k++) {
+			if (named_before(first, r, k, path))
+				continue;
+			if (b->n != 0)
+				pf_buf_addz(b, ", ");
+			pf_buf_add(b, r->methods.v[k]);
+		}
+	}
+}

@@ -1,0 +1,179 @@
+/* Agents' metadata documents, cache times, and the cache of clients. */
+#include "core/poppy/client.h"
+#include "core/poppy/fetch.h"
+#include "tests/unit/tap.h"
+
+#define ID	"https://agent.example/agent.json"
+#define DOC(rest)	"{\"client_id\":\"" ID "\"," rest "}"
+#define JWKS	"\"jwks_uri\":\"https://agent.example/jwks.json\""
+
+static const struct { const char *why, *doc; } good[] = {
+	{ "the least", DOC(JWKS) },
+	{ "a subdomain", DOC("\"jwks_uri\":\"https://keys.agent.example/j\"") },
+	{ "host in another case",
+	    DOC("\"jwks_uri\":\"https://AGENT.example/j\"") },
+	{ "unknown members and extensions", DOC(JWKS
+	    ",\"x\":[1],\"extensions\":{\"x.example/y\":{\"version\":1}}") },
+	{ "private_key_jwt", DOC(JWKS
+	    ",\"token_endpoint_auth_method\":\"private_key_jwt\"") },
+	{ "redirects on its host", DOC(JWKS
+	    ",\"redirect_uris\":[\"https://agent.example/cb?x=1\"]") },
+	{ "a null method counts as absent", DOC(JWKS
+	    ",\"token_endpoint_auth_method\":null") },
+};
+
+static const struct { const char *why, *doc; } bad[] = {
+	{ "no JSON", "hello" },
+	{ "an array", "[]" },
+	{ "no client_id", "{" JWKS "}" },
+	{ "another client_id",
+	    "{\"client_id\":\"https://agent.example/other.json\"," JWKS "}" },
+	{ "client_id in another case",
+	    "{\"client_id\":\"https://AGENT.example/agent.json\"," JWKS "}" },
+	{ "client_id twice", DOC("\"client_id\":\"" ID "\"," JWKS) },
+	{ "no jwks_uri", DOC("\"jwks\":{\"keys\":[]}") },
+	{ "http jwks_uri", DOC("\"jwks_uri\":\"http://agent.example/j\"") },
+	{ "foreign jwks_uri", DOC("\"jwks_uri\":\"https://other.example/j\"") },
+	{ "look-alike suffix",
+	    DOC("\"jwks_uri\":\"https://evilagent.example/j\"") },
+	{ "look-alike prefix",
+	    DOC("\"jwks_uri\":\"https://agent.example.evil.com/j\"") },
+	{ "userinfo", DOC("\"jwks_uri\":\"https://agent.example@evil.com/j\"") },
+	{ "jwks_uri that is a list", DOC("\"jwks_uri\":[]") },
+	{ "the parent domain", DOC("\"jwks_uri\":\"https://example/j\"") },
+	{ "a foreign redirect", DOC(JWKS
+	    ",\"redirect_uris\":[\"https://agent.example/cb\","
+	    "\"https://evil.example/cb\"]") },
+	{ "an http redirect", DOC(JWKS
+	    ",\"redirect_uris\":[\"http://agent.example/cb\"]") },
+	{ "a redirect that is no string", DOC(JWKS ",\"redirect_uris\":[7]") },
+	{ "redirects that are no list", DOC(JWKS
+	    ",\"redirect_uris\":\"https://agent.example/cb\"") },
+	{ "client_secret_basic", DOC(JWKS
+	    ",\"token_endpoint_auth_method\":\"client_secret_basic\"") },
+	{ "auth method none", DOC(JWKS
+	    ",\"token_endpoint_auth_method\":\"none\"") },
+	{ "auth method of another type", DOC(JWKS
+	    ",\"token_endpoint_auth_method\":1") },
+};
+
+static const char *const bad_ids[] = {
+	"", "agent", "http://agent.example/a", "https://agent.example",
+	"https://u@agent.example/a", "https://agent.example/a#f",
+	"https://agent.example/../a", "https://agent.example/a//b",
+	"https://agent.example/%2e%2e/a", "https:///a", "https://a b/c",
+	"https://agent.example\\evil/a", "javascript:alert(1)",
+};
+
+static const struct { const char *said; int64_t want; } fresh[] = {
+	{ "", 300 },
+	{ "max-age=600", 600 },
+	{ "public, max-age=600", 600 },
+	{ "PUBLIC , MAX-AGE=600 ", 600 },
+	{ "max-age=5", 60 },
+	{ "max-age=0", 60 },
+	{ "max-age=999999999", 86400 },
+	{ "max-age=-1", 300 },
+	{ "max-age=1e9", 300 },
+	{ "max-age=", 300 },
+	{ "s-maxage=700", 300 },
+	{ "no-store", 60 },
+	{ "no-cache, max-age=600", 60 },
+	{ "max-age=600, no-store", 60 },
+	{ "max-age=99999999999999999999", 300 },
+};
+
+static void
+documents(struct pf_arena *a)
+{
+	struct pf_client_doc doc;
+	const char *why = NULL;
+
+	for (size_t i = 0; i < PF_COUNT(good); i++)
+		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(good[i].doc), &doc,
+		    &why), PF_OK, "taken: %s", good[i].why);
+	for (size_t i = 0; i < PF_COUNT(bad); i++) {
+		why = NULL;
+		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(bad[i].doc), &doc,
+		    &why), PF_E_INPUT, "refused: %s", bad[i].why);
+		tap_ok(why != NULL, "and says why: %s", bad[i].why);
+	}
+}
+
+static struct pf_client *
+make_client(int n, int64_t fresh_s)
+{
+	static char id[64];
+	struct pf_client *c = NULL;
+	const char *why;
+	const struct pf_str jwks = PF_LIT("{\"keys\":[{\"kty\":\"OKP\","
+	    "\"crv\":\"Ed25519\","
+	    "\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}");
+
+	(void)snprintf(id, sizeof(id), "https://agent.example/%d", n);
+	tap_need(pf_client_new(pf_str(id), n, 1, jwks, fresh_s, &c, &why) ==
+	    PF_OK, "a client");
+	return c;
+}
+
+static bool
+knows(struct pf_client_cache *cc, int n)
+{
+	struct pf_client *c;
+	char id[64];
+
+	(void)snprintf(id, sizeof(id), "https://agent.example/%d", n);
+	c = pf_client_cache_get(cc, pf_str(id));
+	pf_client_drop(c);
+	return c != NULL;
+}
+
+static void
+cache(void)
+{
+	struct pf_client_cache *cc;
+	struct pf_client *c, *held;
+
+	tap_need(pf_client_cache_new(16, &cc) == PF_OK, "a cache");
+	for (int i = 0; i < 16; i++) {
+		c = make_client(i, 60);
+		pf_client_cache_put(cc, c);
+		pf_client_drop(c);
+	}
+	tap_ok(knows(cc, 0), "the first of sixteen is kept");
+	held = make_client(99, 60);
+	pf_client_cache_put(cc, held);
+	tap_ok(knows(cc, 0), "what was used lately stays");
+	tap_ok(!knows(cc, 1), "what was used least goes");
+	tap_ok(knows(cc, 99), "the new one is there");
+	pf_client_cache_forget(cc, held->client_id);
+	tap_ok(!knows(cc, 99), "forgotten");
+	tap_is(held->no, 99, "who holds one keeps it");
+	pf_client_drop(held);
+	c = make_client(5, 0);
+	pf_client_cache_put(cc, c);
+	pf_client_drop(c);
+	tap_ok(!knows(cc, 5), "one that is stale is not given");
+	pf_client_cache_free(cc);
+}
+
+int
+main(void)
+{
+	struct pf_arena a;
+
+	tap_need(pf_crypt_init() == PF_OK, "OpenSSL");
+	tap_need(pf_arena_init(&a, 65536, 1 << 20) == PF_OK, "memory");
+	documents(&a);
+	tap_ok(pf_client_id_ok(PF_LIT(ID)), "a client_id");
+	for (size_t i = 0; i < PF_COUNT(bad_ids); i++)
+		tap_ok(!pf_client_id_ok(pf_str(bad_ids[i])),
+		    "no client_id: \"%s\"", bad_ids[i]);
+	for (size_t i = 0; i < PF_COUNT(fresh); i++)
+		tap_is(pf_fetch_fresh_s(pf_str(fresh[i].said), 300),
+		    fresh[i].want, "Cache-Control: %s", fresh[i].said);
+	cache();
+	pf_arena_free(&a);
+	pf_crypt_end();
+	return tap_done();
+}
