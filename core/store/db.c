@@ -57,6 +57,7 @@ static const struct { const char *state; enum verdict is; } verdicts[] = {
 	{ "42P05", FRESH },	/* ... or somebody else's under our name */
 	{ "0A000", FRESH },	/* plan from before a migration */
 	{ "25006", AWAY },	/* read only: no primary any more */
+	{ "08P01", BUG },	/* a parameter of the wrong width */
 	{ "08", AWAY },		/* connection */
 	{ "28", AWAY },		/* role or password */
 	{ "3D000", AWAY },	/* no such database */
@@ -110,8 +111,8 @@ away(struct pf_db *db)
 	if (pf_mono_ms() < db->retry_ms)
 		return PF_E_DB;
 	db->pause_ms = db->pause_ms == 0 ? PAUSE_MIN_MS : db->pause_ms * 2;
-	if (db->pause_ms > PAUSE_MAX_MS)
-		db->pause_ms = PAUSE_MAX_MS;
+	if (db->pause_ms > db->o.pause_max_ms)
+		db->pause_ms = db->o.pause_max_ms;
 	db->retry_ms = pf_mono_ms() + db->pause_ms;
 	if (!db->down)
 		tell(db, PF_LOG_ERROR, "db_down");
@@ -564,6 +565,8 @@ pf_db_new(const struct pf_db_opts *opts, struct pf_db **out)
 	if ((*out = calloc(1, sizeof(**out))) == NULL)
 		return PF_E_MEM;
 	(*out)->o = *opts;
+	if (opts->pause_max_ms == 0)
+		(*out)->o.pause_max_ms = PAUSE_MAX_MS;
 	return PF_OK;
 }
 
@@ -696,5 +699,7 @@ pf_row_bool(const struct pf_row *r, int col)
 bool
 pf_row_is(const struct pf_row *r, int col, const char *text)
 {
-	return pf_str_eqz(pf_row_str(r, col), text);
+	struct pf_str s = pf_row_str(r, col);
+
+	return pf_str_given(s) && pf_str_eqz(s, text);
 }

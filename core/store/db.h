@@ -27,6 +27,7 @@ struct pf_db_opts {
 				 * asked; outside of it every call is PF_E_DB and
 				 * pf_db_trouble() names both. schema_max 0: not
 				 * asked (poppyctl) */
+	int pause_max_ms;	/* longest pause between tries; 0: 2000 */
 	bool quiet;		/* log nothing: the caller says pf_db_trouble() */
 };
 

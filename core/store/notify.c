@@ -50,6 +50,14 @@ fail_pq(struct pf_notify *n)
 	fail(n, PQerrorMessage(n->c));
 }
 
+/* What the server says unasked; libpq would print it. */
+static void
+ignore(void *ctx, const PGresult *res)
+{
+	(void)ctx;
+	(void)res;
+}
+
 /* As in db.c: ours in front are defaults, conninfo goes over them. */
 static void
 start(struct pf_notify *n)
@@ -69,6 +77,7 @@ start(struct pf_notify *n)
 		fail(n, "no memory for a connection");
 		return;
 	}
+	(void)PQsetNoticeReceiver(n->c, ignore, NULL);
 	if (PQstatus(n->c) == CONNECTION_BAD) {
 		fail_pq(n);
 		return;
