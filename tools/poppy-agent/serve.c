@@ -1,0 +1,453 @@
+/*
+ * serve: the client metadata document and the key set over HTTPS.
+ *
+ * A thread a connection, 64 at most; each request has ten seconds in all, so a
+ * silent peer holds its thread no longer. The state file is read again when it
+ * has changed: rotated keys are published without a restart.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/clock.h"
+#include "core/jose/crypt.h"
+#include "tools/poppy-agent/agent.h"
+#include "tools/poppy-agent/client.h"
+#include "tools/poppy-agent/httpd.h"
+#include "tools/poppy-agent/tls.h"
+
+#define CONNECTIONS_MAX	64
+#define REQUESTS_MAX	50	/* on one connection */
+#define REQUEST_MS	10000
+#define DRAIN_MS	1000
+#define PAGES		2
+#define BODY_MAX	65536
+/* How long a key set may be shown that the state file no longer gives: a
+ * retired key leaves it by time alone. */
+#define PAGES_MS	60000
+
+struct server {
+	struct agent *ag;
+	struct ag_tls *tls;
+	struct ag_client client;
+	atomic_int active;
+	atomic_bool stopping;
+	/* what is published; under the lock, as is the agent's arena */
+	pthread_mutex_t lock;
+	char body[PAGES][BODY_MAX];
+	size_t n[PAGES];
+	struct stat read_from;
+	int64_t read_ms;
+};
+
+struct connection {
+	struct server *server;
+	int fd;
+};
+
+static void
+set_page(struct server *s, size_t i, struct pf_str body)
+{
+	s->n[i] = body.n < BODY_MAX ? body.n : BODY_MAX;
+	memcpy(s->body[i], body.p, s->n[i]);
+}
+
+/* Both documents from a state file, in memory of their own. */
+static enum pf_rc
+load_pages(struct server *s)
+{
+	struct agent *fresh = calloc(1, sizeof(*fresh));
+	struct pf_str metadata, jwks;
+	enum pf_rc rc;
+
+	if (fresh == NULL ||
+	    pf_arena_init(&fresh->arena, 65536, 256u << 20) != PF_OK) {
+		free(fresh);
+		return PF_E_MEM;
+	}
+	fresh->opt = s->ag->opt;
+	if ((rc = ag_state_load(fresh)) == PF_OK &&
+	    (rc = ag_client_ready(fresh)) == PF_OK &&
+	    (rc = ag_client_metadata(&fresh->arena, &s->client,
+	    fresh->st.name, &metadata)) == PF_OK &&
+	    (rc = ag_client_jwks(&fresh->arena, fresh->st.keys, pf_now_at(),
+	    &jwks)) == PF_OK) {
+		set_page(s, 0, metadata);
+		set_page(s, 1, jwks);
+	}
+	if (rc != PF_OK)
+		fprintf(stderr, "poppy-agent: %s\n", fresh->fault.got);
+	pf_arena_free(&fresh->arena);
+	free(fresh);
+	return rc;
+}
+
+static bool
+same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* A state file that can't be read leaves the last documents standing. */
+static void
+refresh_pages(struct server *s)
+{
+	struct stat st;
+
+	memset(&st, 0, sizeof(st));
+	if (stat(s->ag->opt.state, &st) != 0)
+		return;
+	if (same_file(&st, &s->read_from) &&
+	    pf_mono_ms() - s->read_ms < PAGES_MS)
+		return;
+	s->read_from = st;
+	s->read_ms = pf_mono_ms();
+	(void)load_pages(s);
+}
+
+static enum pf_rc
+copy_pages(struct server *s, struct pf_arena *a, struct ag_page page[PAGES])
+{
+	bool good = true;
+
+	page[0] = (struct ag_page){ s->client.id_path,
+	    PF_LIT("application/json"), PF_NOSTR };
+	page[1] = (struct ag_page){ s->client.jwks_path,
+	    PF_LIT("application/jwk-set+json"), PF_NOSTR };
+	pthread_mutex_lock(&s->lock);
+	refresh_pages(s);
+	for (size_t i = 0; i < PAGES; i++) {
+		page[i].body = pf_arena_copy(a, pf_bytes(s->body[i], s->n[i]));
+		good = good && pf_str_given(page[i].body);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return good ? PF_OK : PF_E_MEM;
+}
+
+static void
+log_request(const struct server *s, const struct ag_ask *ask, int status)
+{
+	char line[512];
+	struct pf_buf b;
+
+	if (!s->ag->show.verbose)
+		return;
+	pf_buf_fixed(&b, line, sizeof(line));
+	ag_escape(&b, pf_str_head(ask->method, 16), false);
+	pf_buf_char(&b, ' ');
+	ag_escape(&b, pf_str_head(ask->path, 80), false);
+	pf_buf_fmt(&b, " %d", status);
+	fprintf(stderr, "poppy-agent: %.*s\n", PF_STRF(pf_buf_str(&b)));
+}
+
+/* One request and its answer. False when the connection is done. in holds *n
+ * bytes that were read already. */
+static bool
+serve_one(struct server *s, struct ag_tls_conn *c, struct pf_arena *a, char *in,
+    size_t *n)
+{
+	int64_t deadline_ms = pf_mono_ms() + REQUEST_MS;
+	struct ag_page page[PAGES];
+	struct ag_ask ask;
+	struct pf_buf out;
+	size_t head;
+	int got;
+
+	while ((head = ag_httpd_head(pf_bytes(in, *n))) == 0 &&
+	    *n < AG_HEAD_MAX) {
+		got = ag_tls_read(c, in + *n, AG_HEAD_MAX - *n, deadline_ms);
+		if (got <= 0)
+			return false;
+		*n += (size_t)got;
+	}
+	if (head > 0)
+		ag_httpd_parse(pf_bytes(in, head), &ask);
+	else
+		ask = (struct ag_ask){ .refused = 431 };
+	if (copy_pages(s, a, page) != PF_OK)
+		return false;
+	ask.keep_alive = ask.keep_alive && !atomic_load(&s->stopping);
+	pf_buf_init(&out, a, PAGES * BODY_MAX);
+	log_request(s, &ask, ag_httpd_answer(&out, &ask, page, PAGES));
+	if (out.failed || !ag_tls_write(c, pf_buf_str(&out), deadline_ms))
+		return false;
+	memmove(in, in + head, *n - head);
+	*n -= head;
+	return ask.keep_alive;
+}
+
+static void
+serve_requests(struct server *s, struct ag_tls_conn *c)
+{
+	char in[AG_HEAD_MAX];
+	struct pf_arena a;
+	size_t n = 0;
+	bool more = true;
+
+	if (pf_arena_init(&a, 16384, 1u << 20) != PF_OK)
+		return;
+	for (int i = 1; more && i <= REQUESTS_MAX; i++) {
+		more = serve_one(s, c, &a, in, &n);
+		pf_arena_reset(&a);
+	}
+	pf_arena_free(&a);
+}
+
+static void *
+serve_connection(void *arg)
+{
+	struct connection *k = arg;
+	struct server *s = k->server;
+	struct ag_tls_conn *c;
+
+	c = ag_tls_accept(s->tls, k->fd, pf_mono_ms() + REQUEST_MS);
+	if (c != NULL)
+		serve_requests(s, c);
+	ag_tls_close(c);
+	close(k->fd);
+	free(k);
+	pf_crypt_thread_end();
+	atomic_fetch_sub(&s->active, 1);
+	return NULL;
+}
+
+static void
+take_connection(struct server *s, int fd)
+{
+	struct connection *k = malloc(sizeof(*k));
+	pthread_t thread;
+
+	if (k == NULL || atomic_load(&s->active) >= CONNECTIONS_MAX) {
+		free(k);
+		close(fd);
+		return;
+	}
+	k->server = s;
+	k->fd = fd;
+	atomic_fetch_add(&s->active, 1);
+	if (pthread_create(&thread, NULL, serve_connection, k) != 0) {
+		atomic_fetch_sub(&s->active, 1);
+		close(fd);
+		free(k);
+		return;
+	}
+	pthread_detach(thread);
+}
+
+static volatile sig_atomic_t stop;
+
+static void
+on_signal(int n)
+{
+	(void)n;
+	stop = 1;
+}
+
+/* Signals reach the process only inside ppoll(), so none is missed. */
+static void
+accept_until_stopped(struct server *s, int fd, const sigset_t *unblocked)
+{
+	const struct timespec pause = { 0, 50 * 1000 * 1000 };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int peer;
+
+	while (!stop) {
+		if (ppoll(&p, 1, NULL, unblocked) <= 0)
+			continue;
+		peer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		if (peer >= 0)
+			take_connection(s, peer);
+		else if (errno == EMFILE || errno == ENFILE ||
+		    errno == ENOMEM || errno == ENOBUFS)
+			nanosleep(&pause, NULL);	/* others must end first */
+	}
+}
+
+static bool
+split_listen(char *text, char **host, char **port)
+{
+	char *colon = strrchr(text, ':');
+
+	if (colon == NULL || colon[1] == '\0')
+		return false;
+	*colon = '\0';
+	*port = colon + 1;
+	*host = text;
+	if (text[0] == '[' && colon[-1] == ']') {	/* [::1]:8000 */
+		colon[-1] = '\0';
+		*host = text + 1;
+	}
+	return true;
+}
+
+static int
+listen_on(const struct addrinfo *ai)
+{
+	const int yes = 1;
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC |
+	    SOCK_NONBLOCK, ai->ai_protocol);
+
+	if (fd < 0)
+		return -1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, 128) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static enum pf_rc
+open_listener(struct agent *ag, int *fd)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+	    .ai_flags = AI_PASSIVE }, *ai = NULL;
+	char *text = pf_arena_z(&ag->arena, pf_str(ag->opt.listen));
+	char *host, *port;
+	int error;
+
+	if (text == NULL || !split_listen(text, &host, &port))
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
+		    "--listen must be ADDR:PORT");
+	error = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &ai);
+	if (error != 0)
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL, "--listen %s: %s",
+		    ag->opt.listen, gai_strerror(error));
+	*fd = listen_on(ai);
+	error = errno;
+	freeaddrinfo(ai);
+	if (*fd < 0)
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
+		    "can't listen on %s: %s%s", ag->opt.listen,
+		    strerror(error), error == EADDRINUSE ?
+		    "; end what listens there, or take another port" : "");
+	return PF_OK;
+}
+
+static enum pf_rc
+open_tls(struct agent *ag, struct server *s)
+{
+	struct pf_str host = pf_str_from(s->client.origin,
+	    sizeof("https://") - 1);
+	struct pf_buf b;
+	const char *file;
+	size_t port = host.n;
+
+	while (port > 0 && pf_is_digit(host.p[port - 1]))
+		port--;
+	if (port > 0 && host.p[port - 1] == ':')
+		host = pf_str_head(host, port - 1);
+	pf_buf_init(&b, &ag->arena, 4096);
+	pf_buf_addz(&b, ag->opt.state);
+	pf_buf_addz(&b, ".crt");
+	if ((file = pf_arena_z(&ag->arena, pf_buf_str(&b))) == NULL)
+		return PF_E_MEM;
+	if (ag->opt.cert == NULL)
+		ag_show_note(&ag->show, "the certificate is self-signed, for "
+		    "trying things out: companies must trust %s", file);
+	return ag_tls_new(ag->opt.cert, ag->opt.key, host, file, &s->tls,
+	    &ag->fault);
+}
+
+static enum pf_rc
+open_server(struct agent *ag, struct server *s, int *fd)
+{
+	const char *why = "";
+	bool changed;
+	enum pf_rc rc;
+
+	ag_fault_asked(&ag->fault, NULL, PF_NOSTR);
+	if (ag->opt.listen == NULL)
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
+		    "serve needs --listen ADDR:PORT");
+	if ((ag->opt.cert == NULL) != (ag->opt.key == NULL))
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
+		    "--cert and --key go together");
+	if ((rc = ag_client_setup(ag, &changed)) != PF_OK ||
+	    (rc = ag_client_ready(ag)) != PF_OK)
+		return rc;
+	if (ag_client_urls(&ag->arena, ag->st.client_id, &s->client, &why) !=
+	    PF_OK)
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL, "client_id %s",
+		    why);
+	if (changed)
+		ag_show_note(&ag->show, "another client_id than before: the "
+		    "old one's Sessions are forgotten");
+	if ((rc = open_tls(ag, s)) != PF_OK)
+		return rc;
+	return open_listener(ag, fd);
+}
+
+static void
+drain(struct server *s)
+{
+	const struct timespec pause = { 0, 10 * 1000 * 1000 };
+	int64_t deadline_ms = pf_mono_ms() + DRAIN_MS;
+
+	atomic_store(&s->stopping, true);
+	while (atomic_load(&s->active) > 0 && pf_mono_ms() < deadline_ms)
+		nanosleep(&pause, NULL);
+}
+
+static enum pf_rc
+run(struct agent *ag, struct server *s)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	sigset_t block, before;
+	enum pf_rc rc;
+	int fd = -1;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigaddset(&block, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &block, &before);
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
+	ag_step_begin(&ag->show, "serve", "The agent publishes itself");
+	rc = open_server(ag, s, &fd);
+	if (rc == PF_OK) {
+		ag_show_fact(&ag->show, "listening on", pf_str(ag->opt.listen));
+		ag_show_fact(&ag->show, "client_id", s->client.id);
+		ag_show_fact(&ag->show, "jwks_uri", s->client.jwks_uri);
+	}
+	rc = ag_step_end(&ag->show, rc, &ag->fault);
+	if (rc == PF_OK) {
+		accept_until_stopped(s, fd, &before);
+		drain(s);
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+enum pf_rc
+ag_cmd_serve(struct agent *ag)
+{
+	struct server *s = calloc(1, sizeof(*s));
+	enum pf_rc rc;
+
+	if (s == NULL)
+		return PF_E_MEM;
+	s->ag = ag;
+	pthread_mutex_init(&s->lock, NULL);
+	rc = run(ag, s);
+	/* Threads that did not end in time still look at it. */
+	if (atomic_load(&s->active) > 0)
+		_exit(rc == PF_OK ? EXIT_SUCCESS : EXIT_FAILURE);
+	ag_tls_free(s->tls);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return rc;
+}

@@ -1,0 +1,444 @@
+#include "config.h"
+
+#include "tools/poppy-agent/token.h"
+
+#include <string.h>
+
+#include "core/base/clock.h"
+#include "core/web/url.h"
+#include "tools/poppy-agent/agent.h"
+#include "tools/poppy-agent/client.h"
+#include "tools/poppy-agent/http.h"
+#include "tools/poppy-agent/nonce.h"
+#include "tools/poppy-agent/sign.h"
+#include "tools/poppy-agent/wait.h"
+
+#define GRANT_TYPE	"urn:ietf:params:oauth:grant-type:jwt-bearer"
+#define ASSERTION_TYPE	"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+#define FORM_MAX	40000
+#define REPLY_MAX	65536
+#define TOKEN_MAX	8192
+
+static const struct pf_json_limits limits = { REPLY_MAX, 8, 1000 };
+
+static const struct { const char *code, *text; } errors[] = {
+	{ "invalid_client", "the Company does not accept this client_id: "
+	    "unregistered, blocked, or its metadata, keys or signature don't "
+	    "check out; it must be able to fetch the client_id" },
+	{ "invalid_grant", "the Session assertion is refused: expired, "
+	    "reused or malformed; look at this machine's clock" },
+	{ "invalid_session", "the Session has ended, or is another agent's or "
+	    "User's" },
+	{ "account_mismatch", "the Session is signed in to another account" },
+	{ "invalid_dpop_proof", "the DPoP Proof is refused; look at this "
+	    "machine's clock" },
+	{ "use_dpop_nonce", "a nonce is required, and the one it gave was not "
+	    "taken" },
+	{ "rate_limited", "too many requests of this client_id" },
+	{ "invalid_request", "the request is malformed" },
+	{ "invalid_scope", "a scope was asked that can't be had" },
+	{ "unsupported_grant_type", "the Company does not start Sessions with "
+	    "the JWT bearer grant" },
+	{ "temporarily_unavailable", "the Company can't serve just now" },
+};
+
+const char *
+ag_token_error_text(struct pf_str code)
+{
+	for (size_t i = 0; i < PF_COUNT(errors); i++)
+		if (pf_str_eqz(code, errors[i].code))
+			return errors[i].text;
+	return "a code that this agent does not know";
+}
+
+/* It goes into a header: visible ASCII without spaces (RFC 6750, 2.1). */
+static bool
+fits_header(struct pf_str token)
+{
+	for (size_t i = 0; i < token.n; i++)
+		if (token.p[i] <= ' ' || token.p[i] > '~')
+			return false;
+	return token.n > 0 && token.n <= TOKEN_MAX;
+}
+
+static enum pf_rc
+check_token(const struct pf_json *doc, struct ag_grant *g, struct ag_fault *f)
+{
+	struct pf_str type;
+
+	if (pf_json_str(doc, "access_token", &g->token) != PF_OK ||
+	    !fits_header(g->token))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-12",
+		    "a reply without an access_token that can stand in a "
+		    "header");
+	if (pf_json_str(doc, "token_type", &type) != PF_OK ||
+	    !pf_str_eq_nocase(type, PF_LIT("DPoP")))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-12",
+		    "a token that is not of token_type DPoP, for a request "
+		    "with a proof");
+	if (pf_json_int(doc, "expires_in", &g->expires_in) != PF_OK ||
+	    g->expires_in <= 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-13",
+		    "an expires_in that is no integer greater than 0");
+	return PF_OK;
+}
+
+enum pf_rc
+ag_grant_check(const struct pf_json *doc, struct pf_str session_id,
+    struct ag_grant *g, struct ag_fault *f)
+{
+	enum pf_rc rc;
+
+	if ((rc = check_token(doc, g, f)) != PF_OK)
+		return rc;
+	if (pf_json_str(doc, "session_id", &g->session_id) != PF_OK ||
+	    g->session_id.n == 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-15",
+		    "a reply without a session_id");
+	if (pf_str_given(session_id) &&
+	    !pf_str_eq(session_id, g->session_id))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-20",
+		    "session_id \"%.*s\" for a renewal of \"%.*s\"",
+		    PF_STRF(g->session_id), PF_STRF(session_id));
+	if (pf_json_bool(doc, "signed_in", &g->signed_in) != PF_OK ||
+	    g->signed_in)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-16",
+		    "signed_in is not false, for a token that no account "
+		    "was used for");
+	if (pf_json_str(doc, "scope", &g->scope) != PF_OK || g->scope.n > 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-17",
+		    "scope is not the empty string, for a signed-out token");
+	if (pf_json_has(doc, "refresh_token"))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-18",
+		    "a refresh_token, for a signed-out token");
+	return PF_OK;
+}
+
+/* One token request; fresh assertions and a fresh proof for each try. */
+struct ask {
+	const struct ag_company *company;
+	struct ag_user *user;
+	struct pf_str session_id;
+	struct pf_str assertion, client_assertion, proof, nonce;
+	struct ag_reply reply;
+};
+
+static enum pf_rc
+sign_all(struct agent *ag, struct ask *q)
+{
+	const struct ag_key *key = ag_signing_key(&ag->st);
+	struct pf_str id = ag->st.client_id, aud = q->company->token_endpoint;
+	int64_t now_at = pf_now_at();
+	const struct ag_proof_for want = {
+		"POST", aud, PF_NOSTR,
+		q->nonce = ag_nonce_for(ag, AG_NONCE_TOKEN, aud), now_at
+	};
+	enum pf_rc rc;
+
+	if ((rc = ag_sign_assertion(&ag->arena, key, id, q->user->id, aud,
+	    now_at, &q->assertion)) != PF_OK ||
+	    (rc = ag_sign_assertion(&ag->arena, key, id, id, aud, now_at,
+	    &q->client_assertion)) != PF_OK ||
+	    (rc = ag_sign_proof(&ag->arena, q->user->dpop, &want,
+	    &q->proof)) != PF_OK)
+		return ag_fault(&ag->fault, rc, NULL,
+		    "the request could not be signed");
+	return PF_OK;
+}
+
+/* One form parameter, into the body and into what is shown. */
+static void
+param(struct agent *ag, struct pf_buf *b, const char *name, struct pf_str value,
+    bool secret)
+{
+	if (b->n > 0)
+		pf_buf_char(b, '&');
+	pf_buf_addz(b, name);
+	pf_buf_char(b, '=');
+	pf_url_escape(b, value);
+	if (secret)
+		ag_show_sent_secret(&ag->show, name, value);
+	else
+		ag_show_sent(&ag->show, name, value);
+}
+
+static void
+form(struct agent *ag, const struct ask *q, struct pf_buf *b)
+{
+	param(ag, b, "grant_type", PF_LIT(GRANT_TYPE), false);
+	param(ag, b, "assertion", q->assertion, true);
+	ag_show_sent_secret(&ag->show, "  assertion.sub", q->user->id);
+	if (pf_str_given(q->session_id))
+		param(ag, b, "session_id", q->session_id, false);
+	param(ag, b, "client_id", ag->st.client_id, false);
+	param(ag, b, "client_assertion_type", PF_LIT(ASSERTION_TYPE), false);
+	param(ag, b, "client_assertion", q->client_assertion, true);
+}
+
+static enum pf_rc
+send(struct agent *ag, struct ask *q)
+{
+	struct pf_str url = q->company->token_endpoint;
+	const struct ag_field field[] = {
+		{ PF_LIT("Content-Type"),
+		    PF_LIT("application/x-www-form-urlencoded") },
+		{ PF_LIT("Accept"), PF_LIT("application/json") },
+		{ PF_LIT("DPoP"), q->proof },
+	};
+	struct ag_request rq = {
+		.method = "POST", .url = url, .field = field,
+		.nfields = PF_COUNT(field), .max = REPLY_MAX,
+	};
+	struct pf_buf b;
+	enum pf_rc rc;
+
+	ag_show_request(&ag->show, "POST", url);
+	ag_show_sent(&ag->show, "Content-Type", field[0].value);
+	ag_show_sent_secret(&ag->show, "DPoP", q->proof);
+	if (q->nonce.n > 0)
+		ag_show_sent_secret(&ag->show, "  DPoP.nonce", q->nonce);
+	pf_buf_init(&b, &ag->arena, FORM_MAX);
+	form(ag, q, &b);
+	if (pf_buf_done(&b, &rq.body) != PF_OK)
+		return ag_fault(&ag->fault, PF_E_MEM, NULL,
+		    "the request would be too long");
+	if ((rc = ag_http_send(ag, &rq, &q->reply)) != PF_OK)
+		return rc;
+	ag_show_status(&ag->show, q->reply.status, NULL);
+	return ag_nonce_keep(ag, AG_NONCE_TOKEN, url, &q->reply);
+}
+
+/* The body as an object, or an empty fault-less NULL where it is none. */
+static const struct pf_json *
+body(struct agent *ag, const struct ag_reply *rp)
+{
+	const struct pf_json *doc = NULL;
+
+	if (pf_json_parse(&ag->arena, rp->body, &limits, &doc, NULL) != PF_OK ||
+	    !pf_json_is_obj(doc))
+		return NULL;
+	return doc;
+}
+
+static enum pf_rc
+show_member(void *ctx, struct pf_str key, const struct pf_json *v)
+{
+	struct agent *ag = ctx;
+	bool secret = pf_str_ends(key, PF_LIT("_token"));
+	struct pf_str s;
+	struct pf_buf b;
+
+	if (pf_json_as_str(v, &s) != PF_OK) {
+		pf_buf_init(&b, &ag->arena, REPLY_MAX);
+		pf_json_write(&b, v);
+		s = pf_buf_str(&b);
+	}
+	if (secret)
+		ag_show_received_secret(&ag->show, key, s);
+	else
+		ag_show_received(&ag->show, key, s);
+	return PF_OK;
+}
+
+static void
+show_reply(struct agent *ag, const struct ag_reply *rp,
+    const struct pf_json *doc)
+{
+	static const char *const told[] = {
+		"cache-control", "retry-after", "www-authenticate"
+	};
+
+	for (size_t i = 0; i < PF_COUNT(told); i++) {
+		struct pf_str v = ag_reply_field(rp, told[i], 0);
+
+		if (pf_str_given(v))
+			ag_show_received(&ag->show, pf_str(told[i]), v);
+	}
+	if (pf_str_given(ag_reply_field(rp, "dpop-nonce", 0)))
+		ag_show_received_secret(&ag->show, PF_LIT("dpop-nonce"),
+		    ag_reply_field(rp, "dpop-nonce", 0));
+	if (doc != NULL && pf_json_each(doc, show_member, ag) != PF_OK)
+		ag_show_note(&ag->show, "the reply could not be shown");
+}
+
+static struct pf_str
+error_code(const struct pf_json *doc)
+{
+	struct pf_str code = PF_NOSTR;
+
+	if (doc == NULL || pf_json_str(doc, "error", &code) != PF_OK)
+		return PF_NOSTR;
+	return code;
+}
+
+/* Fault and rc for any reply that is neither a token nor worth a retry. */
+static enum pf_rc
+refused(struct agent *ag, const struct ag_reply *rp, const struct pf_json *doc)
+{
+	struct pf_str code = error_code(doc), text = PF_NOSTR;
+
+	if (rp->status >= 300 && rp->status < 400)
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, NULL,
+		    "a redirect (%d); assertions and proofs are made for the "
+		    "token_endpoint and follow none", rp->status);
+	if (rp->status == 200)
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-11",
+		    "200 with a body that is no strict JSON object");
+	if (!pf_str_given(code))
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-32",
+		    "status %d without an OAuth error", rp->status);
+	if (pf_json_str(doc, "error_description", &text) != PF_OK)
+		text = PF_NOSTR;
+	return ag_fault(&ag->fault, pf_str_eqz(code, "invalid_session") ?
+	    PF_E_CONFLICT : PF_E_AUTH,
+	    pf_str_eqz(code, "use_dpop_nonce") ? "R-4.3-13" : NULL,
+	    "%d %.*s: %s%s%.*s%s", rp->status, PF_STRF(code),
+	    ag_token_error_text(code), text.n > 0 ? " (\"" : "",
+	    PF_STRF(text), text.n > 0 ? "\")" : "");
+}
+
+/* Send until there is an answer to act on: one retry for a nonce, and as many
+ * as patience allows for Retry-After. *doc is NULL if the body is no object. */
+static enum pf_rc
+exchange(struct agent *ag, struct ask *q, const struct pf_json **doc)
+{
+	struct pf_str url = q->company->token_endpoint;
+	struct ag_patience patience = { 0 };
+	bool again, retried = false;
+	enum pf_rc rc;
+
+	for (;;) {
+		if ((rc = ag_wait_before(ag, "POST", url)) != PF_OK ||
+		    (rc = sign_all(ag, q)) != PF_OK ||
+		    (rc = send(ag, q)) != PF_OK)
+			return rc;
+		*doc = body(ag, &q->reply);
+		show_reply(ag, &q->reply, *doc);
+		if ((rc = ag_wait_after(ag, &patience, "POST", url, &q->reply,
+		    &again)) != PF_OK)
+			return rc;
+		if (again)
+			continue;
+		if (q->reply.status == 200 || retried ||
+		    !pf_str_eqz(error_code(*doc), "use_dpop_nonce"))
+			return PF_OK;
+		if (!pf_str_given(ag_reply_field(&q->reply, "dpop-nonce", 0)))
+			return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.3-13",
+			    "use_dpop_nonce without a DPoP-Nonce");
+		retried = true;
+		ag_show_note(&ag->show, "a nonce is required: asked once more "
+		    "with the one just given");
+	}
+}
+
+struct keep {
+	struct pf_str issuer, forget;
+	const struct ag_grant *grant;
+	int64_t now_at;
+};
+
+/* Put the Session first in its User's list: the newest token is the one in
+ * use from now on (4.3). */
+static enum pf_rc
+keep_session(struct agent *ag, void *arg)
+{
+	const struct keep *k = arg;
+	struct ag_user *u = ag_state_user(ag, k->issuer);
+	struct ag_session *s = NULL, **p;
+	struct pf_str id = k->grant != NULL ? k->grant->session_id : k->forget;
+
+	if (u == NULL)
+		return ag_fault(&ag->fault, PF_E_BUG, NULL,
+		    "the User has gone from the state file");
+	for (p = &u->sessions; *p != NULL; p = &(*p)->next)
+		if (pf_str_eq((*p)->id, id)) {
+			s = *p;
+			*p = s->next;
+			break;
+		}
+	if (k->grant == NULL)
+		return PF_OK;
+	if (s == NULL && (s = pf_arena_alloc(&ag->arena, sizeof(*s))) == NULL)
+		return ag_fault(&ag->fault, PF_E_MEM, NULL, "no memory");
+	if (s->started_at == 0)
+		s->started_at = k->now_at;
+	s->id = id;
+	s->token = k->grant->token;
+	s->scope = k->grant->scope;
+	s->signed_in = k->grant->signed_in;
+	if (__builtin_add_overflow(k->now_at, k->grant->expires_in,
+	    &s->expires_at))
+		s->expires_at = INT64_MAX;
+	s->next = u->sessions;
+	u->sessions = s;
+	return PF_OK;
+}
+
+static enum pf_rc
+take(struct agent *ag, struct ask *q, const struct pf_json *doc,
+    int64_t now_at, struct pf_str *id)
+{
+	struct pf_str caching = ag_reply_field(&q->reply, "cache-control", 0);
+	struct pf_str issuer = q->company->issuer;
+	struct ag_session *old = ag_state_session(ag, issuer, q->session_id);
+	struct ag_grant g;
+	enum pf_rc rc;
+
+	if ((rc = ag_grant_check(doc, q->session_id, &g, &ag->fault)) != PF_OK)
+		return rc;
+	if (!pf_str_given(caching) ||
+	    !pf_str_eq_nocase(caching, PF_LIT("no-store")))
+		ag_show_note(&ag->show, "the reply should say Cache-Control: "
+		    "no-store (R-4.2-11)");
+	if (pf_str_given(q->session_id) && old != NULL &&
+	    pf_str_eq(old->token, g.token))
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-20",
+		    "the token that there was before, instead of a new one");
+	*id = g.session_id;
+	return ag_state_change(ag, keep_session,
+	    &(struct keep){ issuer, PF_NOSTR, &g, now_at });
+}
+
+static void
+show_session(struct agent *ag, struct pf_str issuer, struct pf_str id)
+{
+	const struct ag_session *s = ag_state_session(ag, issuer, id);
+	struct pf_buf b;
+
+	if (s == NULL)
+		return;
+	ag_show_fact(&ag->show, "Session", s->id);
+	pf_buf_init(&b, &ag->arena, 128);
+	ag_shorten(&b, s->token);
+	ag_show_fact(&ag->show, "Session Token", pf_buf_str(&b));
+	pf_buf_init(&b, &ag->arena, 64);
+	pf_buf_fmt(&b, "in %lld s", (long long)(s->expires_at - pf_now_at()));
+	ag_show_fact(&ag->show, "expires", pf_buf_str(&b));
+	ag_show_fact(&ag->show, "signed in", s->signed_in ? PF_LIT("yes") :
+	    PF_LIT("no"));
+}
+
+enum pf_rc
+ag_token_get(struct agent *ag, const struct ag_company *c,
+    struct pf_str session_id, struct pf_str *id)
+{
+	struct ask q = { .company = c, .session_id = session_id };
+	const struct pf_json *doc;
+	int64_t now_at = pf_now_at();
+	enum pf_rc rc;
+
+	if ((rc = ag_client_ready(ag)) != PF_OK ||
+	    (rc = ag_user_at(ag, c->issuer, &q.user)) != PF_OK ||
+	    (rc = exchange(ag, &q, &doc)) != PF_OK)
+		return rc;
+	if (q.reply.status != 200 || doc == NULL)
+		rc = refused(ag, &q.reply, doc);
+	else
+		rc = take(ag, &q, doc, now_at, id);
+	if (rc == PF_OK)
+		show_session(ag, c->issuer, *id);
+	else if (rc == PF_E_CONFLICT && ag_state_change(ag, keep_session,
+	    &(struct keep){ c->issuer, session_id, NULL, now_at }) != PF_OK)
+		return PF_E_UPSTREAM;
+	return rc;
+}
