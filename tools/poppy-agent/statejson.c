@@ -137,12 +137,16 @@ struct reader {
 	const char *why;
 };
 
+/* null is how a text that was never given is written. */
 static struct pf_str
 text(struct reader *r, const struct pf_json *o, const char *key)
 {
 	struct pf_str s = PF_NOSTR;
+	enum pf_rc rc = pf_json_str(o, key, &s);
 
-	if (pf_json_str(o, key, &s) != PF_OK && r->why == NULL)
+	if (rc == PF_E_ABSENT && pf_json_has(o, key))
+		return PF_NOSTR;
+	if (rc != PF_OK && r->why == NULL)
 		r->why = "a text is missing";
 	return s;
 }
