@@ -27,6 +27,7 @@ enum pf_alg pf_alg_parse(struct pf_str name);
 const char *pf_alg_name(enum pf_alg alg);
 
 struct pf_key;		/* immutable; shared by threads; counted */
+/* The key itself, counted once more. */
 struct pf_key *pf_key_ref(struct pf_key *k);
 void pf_key_free(struct pf_key *k);	/* NULL is fine */
 
@@ -34,7 +35,9 @@ void pf_key_free(struct pf_key *k);	/* NULL is fine */
  * One public key from a JWK object. PF_E_INPUT with *why (a constant) for an
  * unknown kty or crv, a point not on its curve, a weak RSA key, a private or
  * symmetric member (d p q dp dq qi oth k), alg or use that does not fit
- * signatures (use other than "sig", key_ops without "verify").
+ * signatures (use other than "sig", key_ops without "verify"). Of Ed25519 a
+ * point of small order or not reduced is refused; one off the curve is found at
+ * the first signature, which is PF_E_AUTH.
  */
 PF_MUST enum pf_rc pf_jwk_parse(const struct pf_json *jwk, struct pf_key **out,
     const char **why);
@@ -56,11 +59,17 @@ PF_MUST enum pf_rc pf_jwks_parse(struct pf_str text, struct pf_keyset *out,
     const char **why);
 void pf_keyset_free(struct pf_keyset *s);
 
-/* For agents and tests: keys that can sign. */
+/*
+ * For agents and tests: keys that can sign. A private JWK needs d, and for RSA
+ * p q dp dq qi too; PF_E_INPUT also if they don't belong to the public members.
+ */
 PF_MUST enum pf_rc pf_key_generate(enum pf_alg alg, struct pf_key **out);
 PF_MUST enum pf_rc pf_jwk_parse_private(const struct pf_json *jwk,
     struct pf_key **out, const char **why);
-/* As a JWK object; private members only on request. kid may be PF_NOSTR. */
+/*
+ * As a JWK object, with alg where the key has but one; private members only on
+ * request, which fails (the buffer sticks) for a public key. kid may be PF_NOSTR.
+ */
 void pf_key_write(struct pf_buf *b, const struct pf_key *k, struct pf_str kid,
     bool with_private);
 

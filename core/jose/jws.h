@@ -40,7 +40,8 @@ PF_MUST enum pf_rc pf_jws_verify(const struct pf_jws *jws,
 PF_MUST enum pf_rc pf_jws_verify_set(const struct pf_jws *jws,
     const struct pf_keyset *set);
 
-/* For agents and tests: header and payload are JSON texts. */
+/* For agents and tests: header and payload are JSON texts, at most PF_JWS_MAX
+ * bytes in the end. PF_E_AUTH: alg is not the key's; PF_E_BUG: a public key. */
 PF_MUST enum pf_rc pf_jws_sign(struct pf_arena *a, const struct pf_key *k,
     enum pf_alg alg, struct pf_str header, struct pf_str payload,
     struct pf_str *out);
