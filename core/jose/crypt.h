@@ -19,7 +19,8 @@ void pf_crypt_end(void);
 /* Frees what this thread keeps. */
 void pf_crypt_thread_end(void);
 
-PF_MUST enum pf_rc pf_sha256(struct pf_str in, unsigned char out[PF_SHA256_LEN]);
+PF_MUST enum pf_rc pf_sha256(struct pf_str in,
+    unsigned char out[PF_SHA256_LEN]);
 /* HMAC-SHA-256 over the parts, each preceded by its length as 8 bytes, so that
  * no two lists of parts give the same input. */
 PF_MUST enum pf_rc pf_hmac256(const unsigned char key[PF_KEY_LEN],

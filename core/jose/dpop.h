@@ -19,8 +19,8 @@ struct pf_dpop_want {
 
 struct pf_proof {
 	unsigned char jkt[PF_SHA256_LEN];	/* thumbprint of its key */
-	unsigned char spend[16];	/* replay key: first half of SHA-256 over
-					 * jkt and jti */
+	unsigned char spend[16];	/* replay key: first half of SHA-256
+					 * over jkt and jti */
 	int64_t iat;
 	struct pf_str nonce;		/* PF_NOSTR if none; not checked */
 };

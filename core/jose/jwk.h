@@ -68,7 +68,8 @@ PF_MUST enum pf_rc pf_jwk_parse_private(const struct pf_json *jwk,
     struct pf_key **out, const char **why);
 /*
  * As a JWK object, with alg where the key has but one; private members only on
- * request, which fails (the buffer sticks) for a public key. kid may be PF_NOSTR.
+ * request, which fails (the buffer sticks) for a public key. kid may be
+ * PF_NOSTR.
  */
 void pf_key_write(struct pf_buf *b, const struct pf_key *k, struct pf_str kid,
     bool with_private);

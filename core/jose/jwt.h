@@ -1,5 +1,5 @@
 /*
- * jwt - the claims of assertions (RFC 7519, RFC 7523 section 3) judged by rules.
+ * jwt - the claims of assertions (RFC 7519; RFC 7523, 3) judged by rules.
  */
 #ifndef PF_JWT_H
 #define PF_JWT_H
@@ -17,11 +17,11 @@ struct pf_jwt_rules {
 	int64_t max_life;	/* seconds, exp - iat; no skew on this one */
 	size_t jti_min, jti_max;	/* bytes; 8-bit characters that are not
 					 * printable ASCII are refused */
-	const struct pf_str *aud;	/* any of these will do, byte for byte */
+	const struct pf_str *aud;	/* any of these, byte for byte */
 	size_t naud;
 	bool aud_single;	/* aud must be a string, not an array */
-	/* NULL: free, but never dpop+jwt or poppy-browser+jwt; else exactly this
-	 * one. Compared without case and without a leading application/. */
+	/* NULL: free, but never dpop+jwt or poppy-browser+jwt; else exactly
+	 * this one. Compared without case and without a leading application/. */
 	const char *typ;
 };
 

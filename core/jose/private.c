@@ -55,8 +55,10 @@ push_public(OSSL_PARAM_BLD *bld, const struct pf_pub *pub, BIGNUM *n,
 	if (pub->kind == PF_KIND_RSA)
 		return BN_bin2bn(pub->a, (int)pub->na, n) != NULL &&
 		    BN_bin2bn(pub->b, (int)pub->nb, e) != NULL &&
-		    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_N, n) == 1 &&
-		    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_E, e) == 1;
+		    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_N,
+		    n) == 1 &&
+		    OSSL_PARAM_BLD_push_BN(bld, OSSL_PKEY_PARAM_RSA_E,
+		    e) == 1;
 	point[0] = 4;
 	memcpy(point + 1, pub->a, pub->na);
 	memcpy(point + 1 + pub->na, pub->b, pub->nb);

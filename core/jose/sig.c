@@ -29,7 +29,7 @@ der_integer(const unsigned char *p, size_t n, unsigned char *out)
 
 /*
  * r || s as the SEQUENCE that OpenSSL wants. By hand, since ECDSA_SIG costs
- * sixty times as much; the whole stays below 128 bytes, so lengths are one byte.
+ * sixty times as much. It stays below 128 bytes, so a length is one byte.
  * OpenSSL checks that r and s lie in 1 ... n - 1.
  */
 static size_t

@@ -1,5 +1,5 @@
 /*
- * token - opaque bearer secrets: Session Tokens, Account Tokens, codes, cookies.
+ * token - opaque bearer secrets: Session and Account Tokens, codes, cookies.
  *
  * Prefix of four characters, two bucket characters, 32 random bytes as 43
  * characters of base64url; shown once. The database sees only the SHA-256 of
@@ -15,7 +15,8 @@
 #define PF_BUCKETS	4096
 
 struct pf_token { char text[PF_TOKEN_TEXT]; };	/* no NUL; wipe when done */
-struct pf_tokenhash { unsigned char b[PF_SHA256_LEN]; };	/* may be stored */
+/* May be stored. */
+struct pf_tokenhash { unsigned char b[PF_SHA256_LEN]; };
 
 /* prefix is four characters, "pst_". PF_E_BUG only without randomness. */
 PF_MUST enum pf_rc pf_token_new(const char *prefix, unsigned bucket,
@@ -36,6 +37,7 @@ void pf_token_wipe(struct pf_token *t);
 struct pf_sid { unsigned char raw[PF_SID_RAW]; unsigned bucket; };
 PF_MUST enum pf_rc pf_sid_new(unsigned bucket, struct pf_sid *out);
 PF_MUST enum pf_rc pf_sid_parse(struct pf_str text, struct pf_sid *out);
-void pf_sid_text(const struct pf_sid *s, char out[PF_SID_TEXT]);	/* no NUL */
+/* Without NUL. */
+void pf_sid_text(const struct pf_sid *s, char out[PF_SID_TEXT]);
 
 #endif

@@ -114,8 +114,8 @@ main(void)
 
 	for (unsigned i = 0; i < sizeof(key); i++)
 		key[i] = (unsigned char)i;
-	tap_is(pf_sha256(PF_LIT(""), out), PF_E_BUG, "SHA-256 before the start");
-	tap_is(pf_hmac256(key, NULL, 0, out), PF_E_BUG, "HMAC before the start");
+	tap_is(pf_sha256(PF_LIT(""), out), PF_E_BUG, "SHA-256 before start");
+	tap_is(pf_hmac256(key, NULL, 0, out), PF_E_BUG, "HMAC before start");
 	tap_is(pf_hkdf(key, "", out), PF_E_BUG, "HKDF before the start");
 	tap_is(pf_crypt_init(), PF_OK, "start");
 	digests();

@@ -286,7 +286,8 @@ static struct pf_str
 with_jti(const struct pf_key *k, const char *jwk, struct pf_str jti)
 {
 	struct pf_str header = join("{%s,\"jwk\":{%s}}",
-	    "\"typ\":\"dpop+jwt\",\"alg\":\"ES256\"", pf_arena_z(&arena, q(jwk)));
+	    "\"typ\":\"dpop+jwt\",\"alg\":\"ES256\"",
+	    pf_arena_z(&arena, q(jwk)));
 
 	return signed_by(k, PF_ES256, header, join("{\"jti\":\"%.*s\",\"htm\":"
 	    "\"GET\",\"htu\":\"" URL "\",\"iat\":%d,\"ath\":\"%s\"}",

@@ -120,7 +120,8 @@ prepare(void)
 	z[shared.jws[0].n - 20] ^= 1;
 	shared.one = new_key(PF_ES256);
 	pf_buf_init(&header, &arena, 4096);
-	pf_buf_addz(&header, "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\",\"jwk\":");
+	pf_buf_addz(&header, "{\"typ\":\"dpop+jwt\",\"alg\":\"ES256\","
+	    "\"jwk\":");
 	pf_key_write(&header, shared.one, PF_NOSTR, false);
 	pf_buf_char(&header, '}');
 	shared.proof = signed_by(shared.one, PF_ES256, pf_buf_str(&header),
