@@ -71,6 +71,11 @@ test_limits(void)
 	tap_ok(pf_arena_alloc(&a, 800) == NULL, "refused: all together");
 	tap_ok(pf_arena_z(&a, PF_LIT("a\0b")) == NULL, "refused: NUL within");
 	pf_arena_free(&a);
+	tap_need(pf_arena_init(&a, 256, 1000) == PF_OK, "an arena");
+	while (pf_arena_alloc(&a, 16) != NULL)
+		;
+	tap_is((long long)a.used, 1000, "an odd cap is used up and kept");
+	pf_arena_free(&a);
 	tap_ok(pf_arena_alloc(&a, 1) == NULL, "refused: freed");
 	pf_arena_free(&a);
 	pf_arena_reset(&a);

@@ -349,10 +349,23 @@ test_good(void)
 	tap_is_z(r[1].methods.v[0], "GET", "a list by default");
 }
 
-/* A default that its own check refuses is our fault, and said so. */
+/* A default that its own check refuses is our fault, and said so; what an
+ * absent object lacks is not the fault of its default. */
 static void
 test_bad_default(void)
 {
+	static const struct pf_conf_key must[] = {
+		{ "name", PF_CONF_STR, 0, 1, 9, NULL, "", NULL, NULL },
+	};
+	static const struct pf_conf_table inner = {
+		sizeof(struct pf_str), must, 1
+	};
+	static const struct pf_conf_key outer[] = {
+		{ "org", PF_CONF_OBJ, 0, 0, 0, "{}", "", NULL, &inner },
+	};
+	static const struct pf_conf_table three = {
+		sizeof(struct pf_str), outer, 1
+	};
 	static const struct pf_conf_key k[] = {
 		{ "path", PF_CONF_STR, 0, 1, 9, "\"x\"", "", check_path, NULL },
 		{ "n", PF_CONF_INT, 0, 1, 9, "10", "", NULL, NULL },
@@ -369,6 +382,10 @@ test_bad_default(void)
 	    &fault), PF_E_INPUT, "refused: out of its range");
 	tap_is_z(complaint(), "t.conf:1: n: the default must be from 1 to 9, "
 	    "not 10\n", "as the default's fault");
+	tap_is(pf_conf_parse("t.conf", PF_LIT("{}"), &three, &arena, &s,
+	    &fault), PF_E_INPUT, "refused: lacks what must be given");
+	tap_is_z(complaint(), "t.conf:1: org.name: must be given\n",
+	    "as the file's fault");
 }
 
 static void

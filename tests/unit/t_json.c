@@ -66,6 +66,7 @@ static const struct { const char *why; struct pf_str text; } bad[] = {
 	{ "high and no surrogate", T("[\"\\ud800\\u0041\"]") },
 	{ "high and NUL", T("[\"\\ud800\\u0000\"]") },
 	{ "low before high", T("[\"\\ude00\\ud83d\"]") },
+	{ "two low surrogates", T("[\"\\udc00\\udc00\"]") },
 	{ "half of the second", T("[\"\\ud83d\\ude\"]") },
 	{ "a lone surrogate in a name", T("{\"\\udfff\":1}") },
 	{ "a surrogate as UTF-8", T("[\"\xed\xa0\x80\"]") },

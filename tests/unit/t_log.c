@@ -157,7 +157,9 @@ test_cut(void)
 		    !pf_str_ends(s, PF_LIT("\xbd")), "whole or not at all");
 	}
 	memset(text, 0x80, sizeof(text));
-	(void)well_formed(written(PF_LOG_INFO, "cut", f, 1), "only tails");
+	v = well_formed(written(PF_LOG_INFO, "cut", f, 1), "only tails");
+	tap_ok(pf_json_str(v, "v", &s) == PF_OK && s.n == 3 * (512 - 3),
+	    "no search for a character's beginning past three bytes");
 	memset(text, 1, sizeof(text));
 	for (size_t i = 0; i < PF_COUNT(f); i++)
 		f[i] = (struct pf_field)PF_F_STR("v",
@@ -173,6 +175,36 @@ test_cut(void)
 	    "and says how many fields it lacks");
 	tap_ok(memmem(s.p, s.n, "\"last\":7", 8) != NULL,
 	    "a short one behind them still fits");
+}
+
+/* Whatever room is left for the last field, the line has its end. */
+static void
+test_border(void)
+{
+	static const char *const names[] = {
+		"a", "b", "c", "d", "e", "f", "g", "h"
+	};
+	struct pf_field f[8];
+	char text[512];
+	size_t whole = 0, longest = 0;
+
+	memset(text, 'x', sizeof(text));
+	for (size_t n = 0; n <= sizeof(text); n++) {
+		const struct pf_json *v;
+		struct pf_str s;
+
+		for (size_t i = 0; i < PF_COUNT(f); i++)
+			f[i] = (struct pf_field)PF_F_STR(names[i],
+			    pf_bytes(text, i == 7 ? n : sizeof(text)));
+		s = written(PF_LOG_INFO, "border", f, PF_COUNT(f));
+		whole += s.n <= 4096 && pf_json_parse(&arena, s,
+		    &pf_json_small, &v, NULL) == PF_OK;
+		if (s.n > longest)
+			longest = s.n;
+		pf_arena_reset(&arena);
+	}
+	tap_is((long long)whole, 513, "every line is whole");
+	tap_ok(longest > 4000, "and the border was met");
 }
 
 static void
@@ -209,7 +241,9 @@ test_full_pipe(void)
 	fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
 	for (int i = 0; i < 500; i++)
 		pf_log_fields(PF_LOG_ERROR, "flood", f, 1);
-	tap_ok(true, "a full pipe drops lines");
+	errno = 42;
+	pf_log_fields(PF_LOG_ERROR, "flood", f, 1);
+	tap_is(errno, 42, "a full pipe drops lines and leaves errno alone");
 	while (read(from, line, sizeof(line)) > 0)
 		;
 	(void)well_formed(written(PF_LOG_ERROR, "after", NULL, 0),
@@ -231,6 +265,7 @@ main(void)
 	test_secrets();
 	test_hostile();
 	test_cut();
+	test_border();
 	test_levels();
 	test_full_pipe();
 	dup2(saved_stderr, STDERR_FILENO);

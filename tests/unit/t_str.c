@@ -200,6 +200,10 @@ test_b64url(void)
 	for (size_t i = 0; i < PF_COUNT(bad); i++)
 		tap_is(pf_b64url_decode(bad[i].text, raw, sizeof(raw), &n),
 		    PF_E_INPUT, "base64url refused: %s", bad[i].why);
+	for (size_t len = 1; len < 9; len += 4)
+		tap_is(pf_b64url_decode(pf_bytes("AAAAAAAAAAAA", len), raw,
+		    sizeof(raw), &n), PF_E_INPUT,
+		    "refused: %zu characters, whatever follows them", len);
 	tap_is(pf_b64url_decode(PF_LIT("Zm9vYmFy"), raw, 5, &n), PF_E_INPUT,
 	    "longer than the cap");
 	tap_is(pf_b64url_decode(PF_LIT("Zm9vYmFy"), raw, 6, &n), PF_OK,
