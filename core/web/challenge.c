@@ -154,7 +154,7 @@ pf_fail_retry(struct pf_req *rq, enum pf_err e, int seconds, const char *fmt,
 	va_start(ap, fmt);
 	rc = note(rq, e, fmt, ap);
 	va_end(ap);
-	rq->retry_after = seconds > 0 ? seconds : 1;
+	rq->retry_after = seconds;
 	return rc;
 }
 
@@ -205,7 +205,7 @@ put_body(struct pf_req *rq, int status, const char *code)
 	return pf_resp_json(rq, status, &b);
 }
 
-/* When a bare rc is all we have, or the error asks for a header it lacks. */
+/* When a bare rc is all we have, or the error lacks the Retry-After it needs. */
 static void
 complete(struct pf_req *rq, enum pf_rc rc)
 {

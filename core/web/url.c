@@ -234,8 +234,8 @@ pf_host_within(struct pf_str host, struct pf_str domain)
 		return false;
 	if (pf_str_eq_nocase(host, domain))
 		return true;
-	if (pf_host_is_ip(host) || pf_host_is_ip(domain) ||
-	    host.n <= domain.n || host.p[host.n - domain.n - 1] != '.')
+	/* What ends in a number is a whole address by now, below nothing. */
+	if (host.n <= domain.n || host.p[host.n - domain.n - 1] != '.')
 		return false;
 	return pf_str_eq_nocase(pf_str_from(host, host.n - domain.n), domain);
 }

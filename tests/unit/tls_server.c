@@ -103,29 +103,42 @@ answer(SSL *ssl, const char *path, const char *request, size_t n)
 		sleep(20);
 }
 
+/* One request with its headers, or false when the peer is gone. */
+static bool
+read_request(SSL *ssl, char *request, size_t cap, size_t *n)
+{
+	int got;
+
+	*n = 0;
+	while (*n < cap - 1) {
+		got = SSL_read(ssl, request + *n, (int)(cap - 1 - *n));
+		if (got <= 0)
+			return false;
+		*n += (size_t)got;
+		request[*n] = '\0';
+		if (strstr(request, "\r\n\r\n") != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* A connection is kept after "/ok", for whoever would use it again. */
 static void
 serve_one(SSL_CTX *ctx, int fd)
 {
 	char request[8192], path[4096] = "";
 	SSL *ssl = SSL_new(ctx);
-	size_t n = 0;
-	int got;
+	size_t n;
 
 	SSL_set_fd(ssl, fd);
 	if (SSL_accept(ssl) != 1)
 		return;
-	while (n < sizeof(request) - 1) {
-		got = SSL_read(ssl, request + n, (int)(sizeof(request) - 1 -
-		    n));
-		if (got <= 0)
+	do {
+		if (!read_request(ssl, request, sizeof(request), &n))
 			return;
-		n += (size_t)got;
-		request[n] = '\0';
-		if (strstr(request, "\r\n\r\n") != NULL)
-			break;
-	}
-	if (sscanf(request, "GET %4095s HTTP/1.1", path) == 1)
-		answer(ssl, path, request, n);
+		if (sscanf(request, "GET %4095s HTTP/1.1", path) == 1)
+			answer(ssl, path, request, n);
+	} while (ends_in(path, "/ok"));
 	SSL_shutdown(ssl);
 	SSL_free(ssl);
 }
