@@ -226,8 +226,10 @@ fc_exactly(int fd, void *p, size_t n, int64_t until)
 		int64_t left = until - fc_ms();
 		ssize_t did;
 
-		if (left <= 0 || poll(&pfd, 1, (int)left) <= 0)
+		if (left <= 0 || poll(&pfd, 1, (int)left) <= 0) {
+			errno = ETIMEDOUT;
 			return false;
+		}
 		did = recv(fd, at, n, 0);
 		if (did <= 0) {
 			errno = did == 0 ? 0 : errno;
@@ -247,7 +249,7 @@ fc_read_record(int fd, struct fc_reply *r, int64_t until)
 	size_t n;
 
 	if (!fc_exactly(fd, h, 8, until)) {
-		r->eof = errno == 0;
+		r->eof = errno == 0 || errno == ECONNRESET;
 		r->failed = true;
 		return false;
 	}
