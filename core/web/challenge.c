@@ -73,8 +73,8 @@ pf_err_info(enum pf_err e)
 }
 
 /*
- * The alphabet of error_description and scope (RFC 6749, 5.2 and 3.3): what goes
- * into a quoted-string without escapes. Anything else becomes '?'.
+ * The alphabet of error_description and scope (RFC 6749, 5.2 and 3.3): what
+ * goes into a quoted-string without escapes. Anything else becomes '?'.
  */
 static void
 clean(char *p, size_t n)
@@ -205,7 +205,9 @@ put_body(struct pf_req *rq, int status, const char *code)
 	return pf_resp_json(rq, status, &b);
 }
 
-/* When a bare rc is all we have, or the error lacks the Retry-After it needs. */
+/*
+ * When a bare rc is all we have, or the error lacks the Retry-After it needs.
+ */
 static void
 complete(struct pf_req *rq, enum pf_rc rc)
 {

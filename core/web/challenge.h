@@ -68,7 +68,9 @@ enum pf_rc pf_fail_retry(struct pf_req *rq, enum pf_err e, int seconds,
 /*
  * The reply for a request whose handler returned rc != PF_OK: by the error that
  * was noted, or, where none was, by rc (a bare PF_E_DB or PF_E_BUSY is 503 with
- * Retry-After 1, PF_E_LIMIT 429, PF_E_MEM and PF_E_BUG 500, PF_E_INPUT 400, ...).
+ * Retry-After 1, PF_E_LIMIT 429, PF_E_MEM and PF_E_BUG 500, PF_E_INPUT 400).
+ * Headers and replies from before it are forgotten, but for a 405, whose Allow
+ * route.c has set.
  */
 void pf_fail_reply(struct pf_req *rq, enum pf_rc rc);
 

@@ -1,7 +1,7 @@
 /*
  * outbound - see outbound.h. One thread drives libcurl; a fetch is looked up,
- * judged, transferred and answered there, and its place is free again before its
- * answer is given, so that done() may ask for the next document.
+ * judged, transferred and answered there, and its place is free again before
+ * its answer is given, so that done() may ask for the next document.
  */
 #include "config.h"
 
@@ -278,8 +278,10 @@ static const struct { CURLoption opt; long value; } numbers[] = {
 
 static const struct { CURLoption opt; const char *value; } texts[] = {
 	{ CURLOPT_PROTOCOLS_STR, "https" },
-	{ CURLOPT_PROXY, "" },		/* none, whatever the environment says */
-	/* Without a directory libcurl keeps the parsed bundle between fetches. */
+	{ CURLOPT_PROXY, "" },		/* none of the environment's */
+	/*
+	 * Without a directory libcurl keeps the parsed bundle between fetches.
+	 */
 	{ CURLOPT_CAPATH, NULL },
 	{ CURLOPT_USERAGENT, "poppy-fcgi" },
 };
@@ -548,7 +550,9 @@ set_up(struct pf_outbound *o, const struct pf_outbound_opts *opts)
 	o->multi = curl_multi_init();
 	if (o->place == NULL || o->multi == NULL)
 		return PF_E_MEM;
-	rc = pf_resolver_start(o->max_inflight, on_resolved, o, &o->resolver);
+	/* Twice as many: a look-up may outlive its fetch by a while. */
+	rc = pf_resolver_start(2 * o->max_inflight, on_resolved, o,
+	    &o->resolver);
 	if (rc != PF_OK)
 		return rc;
 	return pf_outbound_thread(run, o, &o->thread);

@@ -1,15 +1,15 @@
 /*
  * outbound - all HTTP that we ask of others, on one thread a process (libcurl).
  *
- * HTTPS only, HTTP/1.1 or 2, no redirects (a 3xx is an answer), no proxy from the
- * environment, no cookies, no credentials. The name is resolved by us once; every
- * address it has must be allowed (if one is not, all are refused), and the
- * connection goes to an address that was checked. Refused are all special-use
- * ranges of RFC 6890 and IANA's registries, multicast, everything of IPv6 that
- * is not global unicast, and IPv4 inside IPv6: mapped, compatible, 6to4 and Teredo
- * always, NAT64 (64:ff9b::/96) by the address it carries. Host names that are
- * numbers in any spelling (0x7f.1, 2130706433) are no URLs here. At most 32
- * fetches in flight, 2 a host.
+ * HTTPS only, HTTP/1.1 or 2, no redirects (a 3xx is an answer), no proxy from
+ * the environment, no cookies, no credentials. The name is resolved by us once;
+ * every address it has must be allowed (if one is not, all are refused), and
+ * the connection goes to an address that was checked. Refused are all
+ * special-use ranges of RFC 6890 and IANA's registries, multicast, everything
+ * of IPv6 that is not global unicast, and IPv4 inside IPv6: mapped, compatible,
+ * 6to4 and Teredo always, NAT64 (64:ff9b::/96) by the address it carries. Host
+ * names that are numbers in any spelling (0x7f.1, 2130706433) are no URLs here.
+ * At most 32 fetches in flight, 2 a host.
  */
 #ifndef PF_OUTBOUND_H
 #define PF_OUTBOUND_H
@@ -21,8 +21,8 @@ struct pf_outbound;
 struct pf_outbound_opts {
 	unsigned max_inflight;		/* 32 */
 	unsigned max_per_host;		/* 2 */
-	struct pf_strs ports;		/* "443", "*" for any; others are refused,
-					 * none at all means 443 */
+	struct pf_strs ports;		/* "443"; others are refused; "*" is any,
+					 * and none at all means 443 */
 	/* For tests and demos only; a warning is logged at every start. */
 	struct pf_strs allow_nets;	/* "127.0.0.0/8", "::1/128" */
 	struct pf_str extra_ca;		/* a PEM file beside the system's; "" */
@@ -54,15 +54,18 @@ struct pf_outbound_reply {
 
 PF_MUST enum pf_rc pf_outbound_start(const struct pf_outbound_opts *opts,
     struct pf_outbound **out);
-/* Ends the thread; fetches under way are answered PF_OUT_NETWORK. Nobody else may
- * use o from here on; NULL is fine. */
+/*
+ * Ends the thread; fetches under way are answered PF_OUT_NETWORK. Nobody else
+ * may use o from here on; NULL is fine.
+ */
 void pf_outbound_stop(struct pf_outbound *o);
 
 /*
- * Begin a fetch. done() is called exactly once, on the outbound thread, and must
- * be short; reply is valid during the call. It may begin another fetch: the place
- * of its own is free by then. A URL that is refused is answered so too. PF_E_BUSY: too many in flight, in
- * all or to that host; done() is not called then.
+ * Begin a fetch. done() is called exactly once, on the outbound thread, and
+ * must be short; reply is valid during the call. It may begin another fetch:
+ * the place of its own is free by then. A URL that is refused is answered so
+ * too. PF_E_BUSY: too many in flight, in all or to that host; done() is not
+ * called then.
  */
 PF_MUST enum pf_rc pf_outbound_fetch(struct pf_outbound *o,
     const struct pf_outbound_get *get,

@@ -1,6 +1,6 @@
 /*
- * outbound_ca - the system's certificates and one file more, as one text: libcurl
- * takes either a file or a text, never a file beside the system's.
+ * outbound_ca - the system's certificates and one file more, as one text:
+ * libcurl takes either a file or a text, never a file beside the system's.
  */
 #include "config.h"
 

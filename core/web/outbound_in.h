@@ -16,7 +16,7 @@
 
 struct pf_net {
 	int family;			/* AF_INET or AF_INET6 */
-	unsigned char addr[16];		/* of which the family's length counts */
+	unsigned char addr[16];		/* 4 or 16 of them count */
 	unsigned bits;
 };
 
@@ -47,8 +47,8 @@ struct pf_resolver;
 struct pf_lookup;
 
 /*
- * ready(ctx) is called on a resolver's thread, under its lock, whenever a look-up
- * ends; it must be short and not call back. At most max threads.
+ * ready(ctx) is called on a resolver's thread, under its lock, whenever a
+ * look-up ends; it must be short and not call back. At most max threads.
  */
 PF_MUST enum pf_rc pf_resolver_start(unsigned max, void (*ready)(void *ctx),
     void *ctx, struct pf_resolver **out);
@@ -60,7 +60,9 @@ void pf_resolver_stop(struct pf_resolver *r);
 /* PF_E_MEM when no thread can be had either. */
 PF_MUST enum pf_rc pf_resolver_ask(struct pf_resolver *r, const char *host,
     struct pf_lookup **out);
-/* Has it ended? *found, a list of its addresses or NULL, lives until the drop. */
+/*
+ * Has it ended? *found, a list of its addresses or NULL, lives until the drop.
+ */
 bool pf_resolver_ended(struct pf_resolver *r, struct pf_lookup *l,
     const struct addrinfo **found);
 /* At any time; l may be NULL. */
@@ -73,8 +75,9 @@ PF_MUST enum pf_rc pf_outbound_thread(void *(*run)(void *), void *arg,
 /* --- outbound_ca.c --- */
 
 /*
- * The certificates of both PEM files as one text, which is malloc()ed. PF_E_INPUT,
- * logged, if extra has none; the bundle may be missing (NULL, or logged).
+ * The certificates of both PEM files as one text, which is malloc()ed.
+ * PF_E_INPUT, logged, if extra has none; the bundle may be missing (NULL, or
+ * logged).
  */
 PF_MUST enum pf_rc pf_outbound_ca(const char *bundle, struct pf_str extra,
     char **out, size_t *n);

@@ -1,11 +1,11 @@
 /*
  * outbound_policy - which addresses may be connected to on a stranger's word.
  *
- * IPv4: all but what IANA's registry of special-purpose addresses, multicast and
- * the reserved block take out. IPv6: only global unicast (2000::/3), less what
- * the registry takes out of it. That leaves out every form that carries an IPv4
- * address but NAT64's well-known prefix, which hosts without IPv4 need: that one
- * is judged by the address it carries.
+ * IPv4: all but what IANA's registry of special-purpose addresses, multicast
+ * and the reserved block take out. IPv6: only global unicast (2000::/3), less
+ * what the registry takes out of it. That leaves out every form that carries an
+ * IPv4 address but NAT64's well-known prefix, which hosts without IPv4 need:
+ * that one is judged by the address it carries.
  */
 #include "config.h"
 

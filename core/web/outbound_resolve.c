@@ -1,9 +1,9 @@
 /*
  * outbound_resolve - names to addresses, on a few threads.
  *
- * getaddrinfo() blocks for as long as a name server likes, and a stranger chooses
- * the name server: so each look-up has a thread, nobody waits for one whose fetch
- * has run out of time, and no thread is ever joined.
+ * getaddrinfo() blocks for as long as a name server likes, and a stranger
+ * chooses the name server: so each look-up has a thread, nobody waits for one
+ * whose fetch has run out of time, and no thread is ever joined.
  */
 #include "config.h"
 
@@ -79,9 +79,9 @@ unref(struct pf_resolver *r)
 }
 
 /*
- * All addresses, of both families. The settings are this thread's own: two tries
- * of two seconds, since a fetch has five, and no search list, since a stranger's
- * name is never one of our network's.
+ * All addresses, of both families. The settings are this thread's own: two
+ * tries of two seconds, since a fetch has five, and no search list, since a
+ * stranger's name is never one of our network's.
  */
 static struct addrinfo *
 resolve(const char *host)

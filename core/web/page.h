@@ -11,9 +11,9 @@
 void pf_html(struct pf_buf *b, struct pf_str s);
 
 /*
- * Send a page with the headers of all pages: CSP without inline script or style,
- * frame-ancestors 'none', X-Frame-Options DENY, Referrer-Policy no-referrer,
- * X-Content-Type-Options nosniff, Cache-Control no-store.
+ * Send a page with the headers of all pages: CSP without inline script or
+ * style, frame-ancestors 'none', X-Frame-Options DENY, Referrer-Policy
+ * no-referrer, X-Content-Type-Options nosniff, Cache-Control no-store.
  */
 PF_MUST enum pf_rc pf_page_send(struct pf_req *rq, int status,
     struct pf_str html);

@@ -1,6 +1,6 @@
 /*
- * url - see url.h. Nothing is normalised here: what is not written the one plain
- * way is refused, so that no two readers of a URL can disagree about it.
+ * url - see url.h. Nothing is normalised here: what is not written the one
+ * plain way is refused, so that no two readers of a URL can disagree about it.
  */
 #include <arpa/inet.h>
 #include <string.h>
@@ -57,8 +57,8 @@ is_bracketed_ip(struct pf_str host)
 }
 
 /*
- * Resolvers and browsers read a host that ends in a number as an IPv4 address in
- * one of its many spellings (127.1, 0x7f.1, 2130706433).
+ * Resolvers and browsers read a host that ends in a number as an IPv4 address
+ * in one of its many spellings (127.1, 0x7f.1, 2130706433).
  */
 static bool
 ends_in_number(struct pf_str host)
@@ -109,7 +109,9 @@ host_ok(struct pf_str host)
 	return labels_ok(host);
 }
 
-/* "host", "host:443", "[::1]:443": the host and, unless it is absent, the port. */
+/*
+ * "host", "host:443", "[::1]:443": the host and, unless it is absent, the port.
+ */
 static enum pf_rc
 split_port(struct pf_str text, struct pf_str *host, struct pf_str *port)
 {

@@ -21,10 +21,10 @@ struct pf_url {
  * An absolute http or https URL of at most 2,048 bytes of visible ASCII without
  * backslash, double quote, <>, ^, `, {|}; a host that is a DNS name (labels of
  * letters, digits, - and _, no empty label, no trailing dot), a dotted IPv4
- * address or a bracketed IPv6 address; every % followed by two hex digits; a port
- * from 1 to 65535 without leading zeros. A host whose last label is a number is
- * an IPv4 address or nothing: 127.1, 0x7f.1 and 2130706433 are PF_E_INPUT, as is
- * all else.
+ * address or a bracketed IPv6 address; every % followed by two hex digits; a
+ * port from 1 to 65535 without leading zeros. A host whose last label is a
+ * number is an IPv4 address or nothing: 127.1, 0x7f.1 and 2130706433 are
+ * PF_E_INPUT, as is all else.
  */
 PF_MUST enum pf_rc pf_url_parse(struct pf_str text, struct pf_url *out);
 
@@ -37,17 +37,17 @@ bool pf_host_within(struct pf_str host, struct pf_str domain);
 bool pf_host_is_ip(struct pf_str host);
 
 /*
- * A Host header as a key: lower-cased, port and one trailing dot cut. PF_E_INPUT
- * for anything that is no host. In the arena.
+ * A Host header as a key: lower-cased, port and one trailing dot cut.
+ * PF_E_INPUT for anything that is no host. In the arena.
  */
 PF_MUST enum pf_rc pf_host_key(struct pf_arena *a, struct pf_str header,
     struct pf_str *out);
 
 /*
- * A raw request path that can be routed: begins with '/', visible ASCII, every %
- * followed by two hex digits, and neither %2F, %5C, %00 nor a backslash, "//",
- * or a segment "." or ".." (also written with %2e, or with ";..." behind it).
- * PF_E_INPUT.
+ * A raw request path that can be routed: begins with '/', visible ASCII, every
+ * % followed by two hex digits, and neither %2F, %5C, %00 nor a backslash,
+ * "//", or a segment "." or ".." (also written with %2e, or with ";..." behind
+ * it). PF_E_INPUT.
  */
 PF_MUST enum pf_rc pf_path_check(struct pf_str raw);
 /* The path decoded once, as a web server does, after pf_path_check(); also

@@ -1,7 +1,7 @@
 /*
  * url_path - request paths: what may be routed, what it means, and percent
- * encoding. Two spellings of one path would let a rule be walked around, so each
- * path keeps its one spelling and every other is refused.
+ * encoding. Two spellings of one path would let a rule be walked around, so
+ * each path keeps its one spelling and every other is refused.
  */
 #include <string.h>
 
@@ -40,8 +40,8 @@ is_unreserved(int c)
 }
 
 /*
- * Is this segment "." or "..", encoded or not? What follows a ';' is left out of
- * it, since some servers behind us walk up at "..;x" too.
+ * Is this segment "." or "..", encoded or not? What follows a ';' is left out
+ * of it, since some servers behind us walk up at "..;x" too.
  */
 static bool
 is_dot_segment(struct pf_str seg)

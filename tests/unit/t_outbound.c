@@ -12,8 +12,8 @@
 #include "tests/unit/tls_server.h"
 
 /*
- * The names of this test. It answers in the place of the system's getaddrinfo(),
- * also for libcurl, and counts: nobody but our resolver may ask.
+ * The names of this test. It answers in the place of the system's
+ * getaddrinfo(), also for libcurl, and counts: nobody but our resolver may ask.
  */
 static const struct { const char *name, *first, *second; int ms; } names[] = {
 	{ "good.test", "127.0.0.1", NULL, 0 },
@@ -390,7 +390,9 @@ test_stop(void)
 		"good.test", "two.good.test", "slow.good.test",
 		"three.good.test",
 	};
-	static const char *const path[] = { "/silent", "/drip", "/ok", "/hold" };
+	static const char *const path[] = {
+		"/silent", "/drip", "/ok", "/hold",
+	};
 	struct got g[4];
 	int64_t began;
 

@@ -50,7 +50,7 @@ test_parse_bad(void)
 		{ "no scheme", PF_LIT_INIT("//h.example/") },
 		{ "foreign scheme", PF_LIT_INIT("ftp://h.example/") },
 		{ "scheme with a prefix", PF_LIT_INIT("xhttps://h.example/") },
-		{ "javascript", PF_LIT_INIT("javascript://h.example/%0aalert") },
+		{ "javascript", PF_LIT_INIT("javascript://h.example/%0ax") },
 		{ "one slash", PF_LIT_INIT("https:/h.example/") },
 		{ "no slashes", PF_LIT_INIT("https:h.example") },
 		{ "backslashes", PF_LIT_INIT("https:\\\\h.example/") },

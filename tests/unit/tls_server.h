@@ -14,13 +14,14 @@ struct tls_server {
 	volatile unsigned *connections;
 };
 
-/* dir must hold ca.pem, cert.pem and key.pem: see tls_server_certificates(). */
+/* With one pair of tls_server_certificates(). False: it can't be had. */
 bool tls_server_start(const char *cert, const char *key,
     struct tls_server *out);
 void tls_server_stop(struct tls_server *s);
 /*
- * Write ca.pem, good.pem and good.key (signed by it, for good.test, *.good.test,
- * localhost and 127.0.0.1), bad.pem and bad.key (signed by itself) into dir.
+ * Write ca.pem, good.pem and good.key (signed by it, for good.test,
+ * *.good.test, localhost and 127.0.0.1), bad.pem and bad.key (signed by itself)
+ * into dir.
  */
 bool tls_server_certificates(const char *dir);
 
