@@ -53,7 +53,7 @@ static const struct { const char *state; enum verdict is; } verdicts[] = {
 	{ "40001", AGAIN },	/* serialisation failure */
 	{ "55P03", BUSY },	/* lock_timeout */
 	{ "57014", BUSY },	/* statement_timeout */
-	{ "26000", FRESH },	/* prepared statement gone: a pooler between us */
+	{ "26000", FRESH },	/* prepared statement gone: a pooler */
 	{ "42P05", FRESH },	/* ... or somebody else's under our name */
 	{ "0A000", FRESH },	/* plan from before a migration */
 	{ "25006", AWAY },	/* read only: no primary any more */
@@ -221,7 +221,7 @@ collect(struct pf_db *db, int64_t deadline_ms, PGresult **res)
 	return rc;
 }
 
-/* Ours in front are defaults, conninfo goes over them, ours behind are fixed. */
+/* Ours in front are defaults, conninfo goes over them; the last is fixed. */
 static PGconn *
 begin_connect(const char *conninfo)
 {

@@ -22,13 +22,13 @@ struct pf_db_opts {
 	const char *conninfo;	/* libpq's; kept, not copied */
 	bool prepare;
 	int timeout_ms;		/* one call, connecting included */
-	int schema_min, schema_max;	/* what this program can work with: at each
-				 * new connection poppy_api.schema_version() is
-				 * asked; outside of it every call is PF_E_DB and
-				 * pf_db_trouble() names both. schema_max 0: not
-				 * asked (poppyctl) */
+	/* What this program can work with: at each new connection
+	 * poppy_api.schema_version() is asked; outside of it every call is
+	 * PF_E_DB and pf_db_trouble() names both. schema_max 0: not asked
+	 * (poppyctl). */
+	int schema_min, schema_max;
 	int pause_max_ms;	/* longest pause between tries; 0: 2000 */
-	bool quiet;		/* log nothing: the caller says pf_db_trouble() */
+	bool quiet;		/* log nothing: the caller does */
 };
 
 PF_MUST enum pf_rc pf_db_new(const struct pf_db_opts *opts, struct pf_db **out);
@@ -57,9 +57,9 @@ struct pf_param {
 };
 /*
  * Parameters go in binary, so the type must be the function's own: PF_INT4 for
- * int, PF_INT8 for bigint. Text or bytes that are not given (NULL pointer) go as
- * NULL. The lists are a bytea[] of n struct pf_str and a bigint[] of n int64_t;
- * like all views they must live until the call returns.
+ * int, PF_INT8 for bigint. Text or bytes that are not given (NULL pointer) go
+ * as NULL. The lists are a bytea[] of n struct pf_str and a bigint[] of n
+ * int64_t; like all views they must live until the call returns.
  */
 #define PF_TEXT(v)	((struct pf_param){ PF_P_TEXT, (v), 0, NULL })
 #define PF_BYTES(p, n)							\
@@ -100,9 +100,10 @@ struct pf_row pf_rows_at(const struct pf_rows *rows, size_t i);
 
 /*
  * Run a script of several statements, as poppyctl does to install; without a
- * BEGIN of its own it is one transaction. PF_E_DB, or PF_E_BUG with the server's
- * message and the line of the script in pf_db_trouble(). A pf_db that has run a
- * script never connects anew: locks and transactions of it would be gone.
+ * BEGIN of its own it is one transaction. PF_E_DB, or PF_E_BUG with the
+ * server's message and the line of the script in pf_db_trouble(). A pf_db that
+ * has run a script never connects anew: its locks and transactions would be
+ * gone.
  */
 PF_MUST enum pf_rc pf_db_script(struct pf_db *db, const char *text);
 

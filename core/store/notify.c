@@ -129,7 +129,20 @@ go_on_connecting(struct pf_notify *n)
 	flush(n);
 }
 
-/* The answer to LISTEN; from its end on nothing is missed. */
+/* From now on nothing is missed; what was before may have been. */
+static void
+begin_listening(struct pf_notify *n)
+{
+	if (n->down)
+		pf_log_fields(PF_LOG_INFO, "notify_up", NULL, 0);
+	n->down = false;
+	n->state = LISTENING;
+	n->pause_ms = 0;
+	n->due_ms = INT64_MAX;
+	n->ops->lost(n->ctx);
+}
+
+/* The answer to LISTEN, up to its end. */
 static void
 read_answer(struct pf_notify *n)
 {
@@ -138,13 +151,7 @@ read_answer(struct pf_notify *n)
 
 	while (!PQisBusy(n->c)) {
 		if ((res = PQgetResult(n->c)) == NULL) {
-			if (n->down)
-				pf_log_fields(PF_LOG_INFO, "notify_up", NULL, 0);
-			n->down = false;
-			n->state = LISTENING;
-			n->pause_ms = 0;
-			n->due_ms = INT64_MAX;
-			n->ops->lost(n->ctx);
+			begin_listening(n);
 			return;
 		}
 		bad = PQresultStatus(res) != PGRES_COMMAND_OK;

@@ -1,8 +1,8 @@
 /*
  * notify - one LISTEN connection a process, driven by the event thread.
  *
- * Never inside a transaction, never through PgBouncer. The order is LISTEN, then
- * "lost" is reported so that everybody reads afresh, then notifications. A
+ * Never inside a transaction, never through PgBouncer. The order is LISTEN,
+ * then "lost" is reported so that everybody reads afresh, then notifications. A
  * connection that breaks is made anew with a pause of 100 ms to 2 s; everything
  * is non-blocking.
  */

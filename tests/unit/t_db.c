@@ -161,8 +161,12 @@ refused(void)
 static void
 again(void)
 {
-	static const struct pf_stmt ONCE = { "once", "SELECT fail_first('40P01')" };
-	static const struct pf_stmt SER = { "ser", "SELECT fail_first('40001')" };
+	static const struct pf_stmt ONCE = {
+		"once", "SELECT fail_first('40P01')"
+	};
+	static const struct pf_stmt SER = {
+		"ser", "SELECT fail_first('40001')"
+	};
 	static const struct pf_stmt DEAD = { "dead", "SELECT raise('40P01')" };
 	static const struct pf_stmt LOCK = { "lock", "SELECT raise('55P03')" };
 	static const struct pf_stmt LATE = { "late", "SELECT raise('57014')" };
@@ -242,7 +246,7 @@ killed(void)
 		(void)usleep(100000);
 	tap_ok(tries < 100, "works again after %d tries", tries);
 
-	/* All are thrown out when one is killed, so the server recovers first. */
+	/* When one is killed all are thrown out, and the server recovers. */
 	pid = number(db, &PID);
 	(void)kill((pid_t)pid, SIGKILL);
 	for (tries = 0; number(db, &ONE) != 1 && tries < 100; tries++)
@@ -255,7 +259,9 @@ killed(void)
 static void
 silent(void)
 {
-	static const struct pf_stmt TEXT = { "text", "SELECT length($1::text)" };
+	static const struct pf_stmt TEXT = {
+		"length", "SELECT length($1::text)"
+	};
 	struct pf_db *db = open_db((struct pf_db_opts){
 	    .prepare = true, .timeout_ms = TIMEOUT_MS });
 	struct pf_param big;

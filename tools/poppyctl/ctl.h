@@ -30,8 +30,8 @@ int ctl_secrets_init(struct ctl *c);
 int ctl_fail(const struct ctl *c, int status, const char *fmt, ...)
     PF_PRINTF(3, 4);
 
-/* A file whole, at most 1 MiB, NUL behind it. PF_E_ABSENT, PF_E_INPUT, PF_E_MEM;
- * errno says why. */
+/* A file whole, at most 1 MiB, NUL behind it. PF_E_ABSENT, PF_E_INPUT,
+ * PF_E_MEM; errno says why. */
 PF_MUST enum pf_rc ctl_read(struct pf_arena *a, const char *path,
     struct pf_str *out);
 /* Names in a folder that end in ".sql", sorted bytewise. */

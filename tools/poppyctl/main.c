@@ -15,7 +15,7 @@
 
 static const struct command {
 	const char *noun, *verb;
-	bool db;		/* needs conninfo, and of poppy.conf only that */
+	bool db;		/* of poppy.conf it needs conninfo alone */
 	int (*run)(struct ctl *);
 } commands[] = {
 	{ "db",		"install",	true,	ctl_db_install },

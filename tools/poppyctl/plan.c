@@ -84,7 +84,7 @@ check_numbers(const struct pf_plan *p, char *why, size_t size)
 	return PF_OK;
 }
 
-/* Of all functions together: names and hashes, so that a renamed file counts. */
+/* Of all functions together: names and hashes, so a renamed file counts. */
 static enum pf_rc
 hash_functions(struct pf_arena *a, struct pf_plan *p)
 {
