@@ -302,7 +302,8 @@ check_schema(struct pf_db *db, int64_t deadline_ms)
 static bool
 is_dead(struct pf_db *db)
 {
-	if (ready(db, POLLIN, 0)) {
+	/* A last word may come before the end: a crash says a mere WARNING. */
+	while (ready(db, POLLIN, 0)) {
 		if (!PQconsumeInput(db->c))
 			return true;
 		(void)PQisBusy(db->c);	/* parses, so noticed() hears it */

@@ -39,6 +39,10 @@ DECLARE
 	seen int;
 	locked text;
 BEGIN
+	-- A caller that forgets to spend must not pass.
+	IF n IS NULL OR n = 0 OR n <> cardinality(p_iat) THEN
+		RAISE 'spend keys and iats must come in pairs';
+	END IF;
 	FOR i IN 2..n LOOP
 		lowest := least(lowest, p_iat[i]);
 		highest := greatest(highest, p_iat[i]);

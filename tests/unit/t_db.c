@@ -441,6 +441,9 @@ stopped(void)
 	int tries;
 
 	tap_is(number(db, &ONE), 1, "before");
+	tap_need(pg_cluster("stop", "immediate") == 0 &&
+	    pg_cluster("start", "") == 0, "crash");
+	tap_is(number(db, &ONE), 1, "crashed between calls: nobody notices");
 	tap_need(pg_cluster("stop", "fast") == 0, "stop");
 	at = pf_mono_ms();
 	tap_is(number(db, &ONE), -1, "server stopped: %s", pf_db_trouble(db));

@@ -1,0 +1,259 @@
+/*
+ * The cache of agents' documents: one fetch for all who ask, stale copies while
+ * a host is away, failures that are remembered and bounded.
+ */
+#include "config.h"
+
+#include "tests/sql/sql.h"
+
+#define ID "https://agent.example/client"
+
+static struct pf_db *db;
+
+struct got {
+	char outcome[16];
+	int64_t client_no, version, fresh_s;
+	bool copy;
+	char failure[300];
+};
+
+static struct got
+get(const char *id, bool claim, bool force)
+{
+	static const struct pf_stmt ST = {
+		"client_get",
+		"SELECT outcome, client_no, version, metadata, jwks, fresh_s, "
+		"failure FROM poppy_api.client_get($1, $2, $3)"
+	};
+	const struct pf_param v[] = {
+		PF_TEXT(pf_str(id)), PF_BOOL(claim), PF_BOOL(force)
+	};
+	struct got g = { { 0 }, 0, 0, 0, false, { 0 } };
+	struct pf_row r;
+	enum pf_rc rc;
+
+	rc = pf_db_one(db, &sql_arena, &ST, v, PF_COUNT(v), &r);
+	(void)snprintf(g.outcome, sizeof(g.outcome), "%s", pf_rc_name(rc));
+	if (rc != PF_OK)
+		return g;
+	(void)snprintf(g.outcome, sizeof(g.outcome), "%.*s",
+	    PF_STRF(pf_row_str(&r, 0)));
+	g.client_no = pf_row_int(&r, 1);
+	g.version = pf_row_int(&r, 2);
+	g.copy = !pf_row_null(&r, 3) && !pf_row_null(&r, 4);
+	g.fresh_s = pf_row_int(&r, 5);
+	(void)snprintf(g.failure, sizeof(g.failure), "%.*s",
+	    PF_STRF(pf_row_str(&r, 6)));
+	return g;
+}
+
+static void
+got_is(struct got g, const char *want, bool copy, const char *why)
+{
+	(void)sql_is(g.outcome, want, "%s", why);
+	tap_is(g.copy, copy, "... %s copy", copy ? "with a" : "without a");
+}
+
+static int64_t
+store(const char *id, const char *jwks, int fresh_s, int stale_s, char *outcome)
+{
+	static const struct pf_stmt ST = {
+		"client_store",
+		"SELECT outcome, version FROM "
+		"poppy_api.client_store($1, '{}', $2, $3, $4)"
+	};
+	const struct pf_param v[] = {
+		PF_TEXT(pf_str(id)), PF_TEXT(pf_str(jwks)), PF_INT4(fresh_s),
+		PF_INT4(stale_s)
+	};
+	struct pf_row r;
+
+	tap_need(pf_db_one(db, &sql_arena, &ST, v, PF_COUNT(v), &r) == PF_OK,
+	    "client_store");
+	(void)snprintf(outcome, 16, "%.*s", PF_STRF(pf_row_str(&r, 0)));
+	return pf_row_int(&r, 1);
+}
+
+static struct got
+fail_(const char *id, const char *why, bool transient, int retry_s)
+{
+	static const struct pf_stmt ST = {
+		"client_fail",
+		"SELECT outcome, client_no, version, metadata, jwks FROM "
+		"poppy_api.client_fail($1, $2, $3, $4)"
+	};
+	const struct pf_param v[] = {
+		PF_TEXT(pf_str(id)), PF_TEXT(pf_str(why)), PF_BOOL(transient),
+		PF_INT4(retry_s)
+	};
+	struct got g = { { 0 }, 0, 0, 0, false, { 0 } };
+	struct pf_row r;
+
+	tap_need(pf_db_one(db, &sql_arena, &ST, v, PF_COUNT(v), &r) == PF_OK,
+	    "client_fail");
+	(void)snprintf(g.outcome, sizeof(g.outcome), "%.*s",
+	    PF_STRF(pf_row_str(&r, 0)));
+	g.version = pf_row_int(&r, 2);
+	g.copy = !pf_row_null(&r, 3) && !pf_row_null(&r, 4);
+	return g;
+}
+
+/* Let time pass for one client: all its times lie s earlier. */
+static void
+later(int s)
+{
+	char text[600];
+
+	(void)snprintf(text, sizeof(text), "UPDATE poppy.client SET "
+	    "fresh_until = fresh_until - %d, stale_until = stale_until - %d, "
+	    "failed_until = failed_until - %d, "
+	    "claimed_until = claimed_until - %d, "
+	    "refetch_after = refetch_after - %d;"
+	    "UPDATE poppy.client_failure SET failed_until = failed_until - %d,"
+	    "claimed_until = claimed_until - %d", s, s, s, s, s, s, s);
+	pg_sql(text);
+}
+
+static void
+unseen(void)
+{
+	char longest[2100], outcome[16];
+	struct got g;
+
+	got_is(get(ID, false, false), "fetch", false, "never seen, only looked");
+	got_is(get(ID, true, false), "fetch", false, "the first one fetches");
+	got_is(get(ID, true, false), "wait", false, "the second waits");
+	got_is(get(ID, false, false), "wait", false, "so it looks, too");
+	got_is(get(ID, true, true), "wait", false, "force changes nothing");
+	later(8);
+	got_is(get(ID, true, false), "fetch", false,
+	    "a claim that nobody kept is free after 8 s");
+	got_is(fail_(ID, "404", false, 60), "failed", false, "it failed");
+	g = get(ID, true, true);
+	got_is(g, "failed", false, "the failure is remembered");
+	(void)sql_is(g.failure, "404", "... and why");
+	later(60);
+	got_is(get(ID, true, false), "fetch", false, "after retry_s anew");
+	tap_is(store(ID, "k1", 300, 600, outcome), 1, "stored: version 1");
+	(void)sql_is(outcome, "ok", "stored");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client_failure"), 0,
+	    "no failure is left");
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	g = get(longest, true, false);
+	got_is(g, "failed", false, "a client_id over 2048 bytes");
+	got_is(fail_(longest, "x", false, 60), "failed", false, "... fails");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client_failure"), 0,
+	    "... and takes no row");
+}
+
+static void
+copies(void)
+{
+	char outcome[16];
+	struct got g;
+
+	g = get(ID, true, false);
+	got_is(g, "fresh", true, "a fresh copy");
+	tap_ok(g.fresh_s > 290 && g.fresh_s <= 300, "fresh_s");
+	tap_is(store(ID, "k1", 300, 600, outcome), 1,
+	    "the same documents: the same version");
+	tap_is(store(ID, "k2", 300, 600, outcome), 2, "other keys: the next");
+	tap_is(store(ID, "k2", 1, 600, outcome), 2, "no freshness under 60 s");
+	tap_ok(get(ID, false, false).fresh_s >= 59, "... but 60");
+	(void)store(ID, "k2", 1 << 30, 1 << 30, outcome);
+	tap_ok(get(ID, false, false).fresh_s <= 86400, "none over a day");
+
+	/* Refetch on suspicion. */
+	got_is(get(ID, false, true), "fresh", true, "only looked: no force");
+	got_is(get(ID, true, true), "fetch", true, "force: granted");
+	got_is(get(ID, true, true), "fresh", true, "... once");
+	later(29);
+	got_is(get(ID, true, true), "fresh", true, "... in 30 s");
+	later(1);
+	got_is(get(ID, true, true), "fetch", true, "then again");
+	got_is(fail_(ID, "timeout", true, 60), "stale", true,
+	    "a refetch that failed harms nobody");
+	got_is(get(ID, true, false), "fresh", true, "... the copy is fresh");
+}
+
+static void
+stale(void)
+{
+	char outcome[16];
+	struct got g;
+
+	(void)store(ID, "k2", 300, 600, outcome);
+	later(301);
+	got_is(get(ID, true, false), "fetch", true, "stale: one fetches");
+	got_is(get(ID, true, false), "wait", true, "the others have the copy");
+	later(8);
+	got_is(get(ID, true, false), "fetch", true, "the claim lasts 8 s");
+	got_is(fail_(ID, "timeout", true, 60), "stale", true,
+	    "the host is away: the copy serves");
+	g = get(ID, true, false);
+	got_is(g, "fresh", true, "... for all, till the next try");
+	tap_ok(g.fresh_s > 50 && g.fresh_s <= 60, "... in %lld s",
+	    (long long)g.fresh_s);
+	later(600);
+	got_is(get(ID, true, false), "fetch", false, "too old to serve");
+	g = fail_(ID, "timeout", true, 60);
+	got_is(g, "failed", false, "the host is still away");
+	got_is(get(ID, true, false), "failed", false, "... and that is known");
+
+	(void)store(ID, "k2", 300, 600, outcome);
+	got_is(get(ID, true, true), "fetch", true, "forced while fresh");
+	got_is(fail_(ID, "404", false, 60), "stale", true,
+	    "a 404 leaves a fresh copy");
+	later(301);
+	got_is(get(ID, true, false), "fetch", false, "... till it expires");
+	got_is(fail_(ID, "timeout", true, 60), "failed", false,
+	    "... and no network error revives it");
+}
+
+static void
+blocked(void)
+{
+	char outcome[16];
+
+	(void)store(ID, "k2", 300, 600, outcome);
+	pg_sql("UPDATE poppy.client SET status = 'blocked'");
+	got_is(get(ID, true, true), "blocked", false, "blocked");
+	(void)store(ID, "k3", 300, 600, outcome);
+	(void)sql_is(outcome, "blocked", "nothing is stored");
+	got_is(fail_(ID, "x", true, 60), "failed", false, "nothing serves");
+	pg_sql("UPDATE poppy.client SET status = 'known'");
+	got_is(get(ID, true, false), "fresh", true, "unblocked: as before");
+}
+
+/* Anybody can invent client_ids; only so many are remembered. */
+static void
+bounded(void)
+{
+	pg_sql("DO $$ BEGIN FOR i IN 1..10100 LOOP "
+	    "PERFORM poppy_api.client_get('https://' || i, true, false); "
+	    "END LOOP; END $$");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client_failure"), 10000,
+	    "10,000 failures at most");
+	got_is(get("https://1", true, false), "fetch", false, "the oldest went");
+	got_is(get("https://10100", true, false), "wait", false,
+	    "the youngest stayed");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client"), 1,
+	    "known clients are not touched");
+}
+
+int
+main(void)
+{
+	sql_start();
+	db = sql_open(sql_auth);
+	unseen();
+	copies();
+	stale();
+	blocked();
+	bounded();
+	pf_db_free(db);
+	pf_arena_free(&sql_arena);
+	return tap_done();
+}
