@@ -130,8 +130,9 @@ check_version(const struct pf_json *doc, struct ag_company *c,
 		return ag_fault(f, PF_E_UPSTREAM, "R-3.1-1",
 		    "a document without a protocol_version (a string)");
 	rest = c->version;
-	if (!pf_str_cut(&rest, '.', &major) || !pf_str_cut(&rest, '.', &minor) ||
-	    pf_str_given(rest) ||
+	if (!pf_str_cut(&rest, '.', &major) ||
+	    !pf_str_cut(&rest, '.', &minor) || pf_str_given(rest) ||
+	    pf_str_has(c->version, '-') ||
 	    pf_str_int(major, 0, INT32_MAX, &n) != PF_OK ||
 	    pf_str_int(minor, 0, INT32_MAX, &(int64_t){ 0 }) != PF_OK)
 		return ag_fault(f, PF_E_UPSTREAM, "R-3.1-1",
@@ -243,7 +244,8 @@ read_chat(const struct pf_json *agent, struct ag_company *c)
 	for (size_t i = 0; i < pf_json_len(list); i++) {
 		o = pf_json_at(list, i);
 		if (pf_json_str(o, "type", &type) == PF_OK &&
-		    pf_str_eqz(type, "poppy") && !pf_str_given(c->chat_endpoint))
+		    pf_str_eqz(type, "poppy") &&
+		    !pf_str_given(c->chat_endpoint))
 			c->chat_endpoint = endpoint(o, "endpoint",
 			    "the endpoint of agent.protocols", c);
 	}

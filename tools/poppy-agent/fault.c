@@ -21,7 +21,7 @@ static const struct {
 	{ "R-3.1-6", "auth.issuer is an HTTPS URL" },
 	{ "R-3.1-12", "at least one of agent, apis and web stands there" },
 	{ "R-3.2-1", "the issuer publishes OAuth server metadata (RFC 8414)" },
-	{ "R-3.2-3", "issuer in the metadata equals auth.issuer, byte by byte" },
+	{ "R-3.2-3", "issuer in the metadata equals auth.issuer exactly" },
 	{ "R-3.2-4", "poppy_domains lists every domain that names the issuer" },
 	{ "R-3.2-6", "token_endpoint is in the metadata, an HTTPS URL" },
 	{ "R-3.2-7", "revocation_endpoint is in the metadata, an HTTPS URL" },
@@ -42,14 +42,14 @@ static const struct {
 	{ "R-4.2-31", "rate_limited is 429 with Retry-After" },
 	{ "R-4.2-32", "errors are OAuth error JSON" },
 	{ "R-4.3-1", "API requests carry the Session Token with a proof" },
-	{ "R-4.3-13", "use_dpop_nonce comes with a DPoP-Nonce, and a retry with "
-	    "it succeeds" },
+	{ "R-4.3-13", "use_dpop_nonce comes with a DPoP-Nonce, and a retry "
+	    "with it succeeds" },
 	{ "R-4.3-14", "failed proof checks name their error in "
 	    "WWW-Authenticate: DPoP" },
 	{ "R-4.3-27", "tokens never stand in a URL" },
 	{ "R-4.3-28", "429 comes with a Retry-After, and the agent waits that "
 	    "long" },
-	{ "R-6-2", "an openapi url leads to an OpenAPI 3.0 or 3.1 description" },
+	{ "R-6-2", "an openapi url leads to OpenAPI 3.0 or 3.1" },
 	{ "R-6-9", "token errors are named in WWW-Authenticate" },
 };
 

@@ -2,14 +2,11 @@
  * serve: the client metadata document and the key set over HTTPS.
  *
  * A thread a connection, 64 at most; each request has ten seconds in all, so a
- * silent peer holds its thread no longer. The state file is read again when it
- * has changed: rotated keys are published without a restart.
+ * silent peer holds its thread no longer.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/clock.h"
@@ -25,117 +21,29 @@
 #include "tools/poppy-agent/agent.h"
 #include "tools/poppy-agent/client.h"
 #include "tools/poppy-agent/httpd.h"
+#include "tools/poppy-agent/pages.h"
+#include "tools/poppy-agent/serve.h"
 #include "tools/poppy-agent/tls.h"
 
 #define CONNECTIONS_MAX	64
 #define REQUESTS_MAX	50	/* on one connection */
 #define REQUEST_MS	10000
 #define DRAIN_MS	1000
-#define PAGES		2
-#define BODY_MAX	65536
-/* How long a key set may be shown that the state file no longer gives: a
- * retired key leaves it by time alone. */
-#define PAGES_MS	60000
+#define ANSWER_MAX	(128u << 10)
 
 struct server {
 	struct agent *ag;
 	struct ag_tls *tls;
+	struct ag_pages *pages;
 	struct ag_client client;
 	atomic_int active;
 	atomic_bool stopping;
-	/* what is published; under the lock, as is the agent's arena */
-	pthread_mutex_t lock;
-	char body[PAGES][BODY_MAX];
-	size_t n[PAGES];
-	struct stat read_from;
-	int64_t read_ms;
 };
 
 struct connection {
 	struct server *server;
 	int fd;
 };
-
-static void
-set_page(struct server *s, size_t i, struct pf_str body)
-{
-	s->n[i] = body.n < BODY_MAX ? body.n : BODY_MAX;
-	memcpy(s->body[i], body.p, s->n[i]);
-}
-
-/* Both documents from a state file, in memory of their own. */
-static enum pf_rc
-load_pages(struct server *s)
-{
-	struct agent *fresh = calloc(1, sizeof(*fresh));
-	struct pf_str metadata, jwks;
-	enum pf_rc rc;
-
-	if (fresh == NULL ||
-	    pf_arena_init(&fresh->arena, 65536, 256u << 20) != PF_OK) {
-		free(fresh);
-		return PF_E_MEM;
-	}
-	fresh->opt = s->ag->opt;
-	if ((rc = ag_state_load(fresh)) == PF_OK &&
-	    (rc = ag_client_ready(fresh)) == PF_OK &&
-	    (rc = ag_client_metadata(&fresh->arena, &s->client,
-	    fresh->st.name, &metadata)) == PF_OK &&
-	    (rc = ag_client_jwks(&fresh->arena, fresh->st.keys, pf_now_at(),
-	    &jwks)) == PF_OK) {
-		set_page(s, 0, metadata);
-		set_page(s, 1, jwks);
-	}
-	if (rc != PF_OK)
-		fprintf(stderr, "poppy-agent: %s\n", fresh->fault.got);
-	pf_arena_free(&fresh->arena);
-	free(fresh);
-	return rc;
-}
-
-static bool
-same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
-	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-/* A state file that can't be read leaves the last documents standing. */
-static void
-refresh_pages(struct server *s)
-{
-	struct stat st;
-
-	memset(&st, 0, sizeof(st));
-	if (stat(s->ag->opt.state, &st) != 0)
-		return;
-	if (same_file(&st, &s->read_from) &&
-	    pf_mono_ms() - s->read_ms < PAGES_MS)
-		return;
-	s->read_from = st;
-	s->read_ms = pf_mono_ms();
-	(void)load_pages(s);
-}
-
-static enum pf_rc
-copy_pages(struct server *s, struct pf_arena *a, struct ag_page page[PAGES])
-{
-	bool good = true;
-
-	page[0] = (struct ag_page){ s->client.id_path,
-	    PF_LIT("application/json"), PF_NOSTR };
-	page[1] = (struct ag_page){ s->client.jwks_path,
-	    PF_LIT("application/jwk-set+json"), PF_NOSTR };
-	pthread_mutex_lock(&s->lock);
-	refresh_pages(s);
-	for (size_t i = 0; i < PAGES; i++) {
-		page[i].body = pf_arena_copy(a, pf_bytes(s->body[i], s->n[i]));
-		good = good && pf_str_given(page[i].body);
-	}
-	pthread_mutex_unlock(&s->lock);
-	return good ? PF_OK : PF_E_MEM;
-}
 
 static void
 log_request(const struct server *s, const struct ag_ask *ask, int status)
@@ -160,7 +68,7 @@ serve_one(struct server *s, struct ag_tls_conn *c, struct pf_arena *a, char *in,
     size_t *n)
 {
 	int64_t deadline_ms = pf_mono_ms() + REQUEST_MS;
-	struct ag_page page[PAGES];
+	struct ag_page page[AG_PAGES];
 	struct ag_ask ask;
 	struct pf_buf out;
 	size_t head;
@@ -177,11 +85,11 @@ serve_one(struct server *s, struct ag_tls_conn *c, struct pf_arena *a, char *in,
 		ag_httpd_parse(pf_bytes(in, head), &ask);
 	else
 		ask = (struct ag_ask){ .refused = 431 };
-	if (copy_pages(s, a, page) != PF_OK)
+	if (ag_pages_copy(s->pages, a, page) != PF_OK)
 		return false;
 	ask.keep_alive = ask.keep_alive && !atomic_load(&s->stopping);
-	pf_buf_init(&out, a, PAGES * BODY_MAX);
-	log_request(s, &ask, ag_httpd_answer(&out, &ask, page, PAGES));
+	pf_buf_init(&out, a, ANSWER_MAX);
+	log_request(s, &ask, ag_httpd_answer(&out, &ask, page, AG_PAGES));
 	if (out.failed || !ag_tls_write(c, pf_buf_str(&out), deadline_ms))
 		return false;
 	memmove(in, in + head, *n - head);
@@ -272,68 +180,8 @@ accept_until_stopped(struct server *s, int fd, const sigset_t *unblocked)
 			take_connection(s, peer);
 		else if (errno == EMFILE || errno == ENFILE ||
 		    errno == ENOMEM || errno == ENOBUFS)
-			nanosleep(&pause, NULL);	/* others must end first */
+			nanosleep(&pause, NULL);	/* until others end */
 	}
-}
-
-static bool
-split_listen(char *text, char **host, char **port)
-{
-	char *colon = strrchr(text, ':');
-
-	if (colon == NULL || colon[1] == '\0')
-		return false;
-	*colon = '\0';
-	*port = colon + 1;
-	*host = text;
-	if (text[0] == '[' && colon[-1] == ']') {	/* [::1]:8000 */
-		colon[-1] = '\0';
-		*host = text + 1;
-	}
-	return true;
-}
-
-static int
-listen_on(const struct addrinfo *ai)
-{
-	const int yes = 1;
-	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC |
-	    SOCK_NONBLOCK, ai->ai_protocol);
-
-	if (fd < 0)
-		return -1;
-	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, 128) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
-static enum pf_rc
-open_listener(struct agent *ag, int *fd)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-	    .ai_flags = AI_PASSIVE }, *ai = NULL;
-	char *text = pf_arena_z(&ag->arena, pf_str(ag->opt.listen));
-	char *host, *port;
-	int error;
-
-	if (text == NULL || !split_listen(text, &host, &port))
-		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
-		    "--listen must be ADDR:PORT");
-	error = getaddrinfo(host[0] != '\0' ? host : NULL, port, &hints, &ai);
-	if (error != 0)
-		return ag_fault(&ag->fault, PF_E_INPUT, NULL, "--listen %s: %s",
-		    ag->opt.listen, gai_strerror(error));
-	*fd = listen_on(ai);
-	error = errno;
-	freeaddrinfo(ai);
-	if (*fd < 0)
-		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
-		    "can't listen on %s: %s%s", ag->opt.listen,
-		    strerror(error), error == EADDRINUSE ?
-		    "; end what listens there, or take another port" : "");
-	return PF_OK;
 }
 
 static enum pf_rc
@@ -385,9 +233,10 @@ open_server(struct agent *ag, struct server *s, int *fd)
 	if (changed)
 		ag_show_note(&ag->show, "another client_id than before: the "
 		    "old one's Sessions are forgotten");
-	if ((rc = open_tls(ag, s)) != PF_OK)
+	if ((rc = ag_pages_new(&ag->opt, &s->client, &s->pages)) != PF_OK ||
+	    (rc = open_tls(ag, s)) != PF_OK)
 		return rc;
-	return open_listener(ag, fd);
+	return ag_listen(ag, fd);
 }
 
 static void
@@ -441,13 +290,12 @@ ag_cmd_serve(struct agent *ag)
 	if (s == NULL)
 		return PF_E_MEM;
 	s->ag = ag;
-	pthread_mutex_init(&s->lock, NULL);
 	rc = run(ag, s);
 	/* Threads that did not end in time still look at it. */
 	if (atomic_load(&s->active) > 0)
 		_exit(rc == PF_OK ? EXIT_SUCCESS : EXIT_FAILURE);
 	ag_tls_free(s->tls);
-	pthread_mutex_destroy(&s->lock);
+	ag_pages_free(s->pages);
 	free(s);
 	return rc;
 }

@@ -91,7 +91,8 @@ ag_state_load(struct agent *ag)
 	enum pf_rc rc;
 	int fd;
 
-	fd = open(ag->opt.state, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = open(ag->opt.state,
+	    O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT) {
 		memset(&ag->st, 0, sizeof(ag->st));
 		return PF_OK;
