@@ -109,16 +109,20 @@ need_port() {
 
 # fill TEMPLATE NAME=VALUE...: the template with each @NAME@ replaced.
 fill() {
-	text=$(cat "$1")
-	shift
-	for pair in "$@"; do
-		text=$(printf '%s\n' "$text" | awk -v key="@${pair%%=*}@" \
-		    -v val="$(printf '%s' "${pair#*=}" | sed 's/\\/\\\\/g')" '{
-			while ((i = index($0, key)) > 0)
-				$0 = substr($0, 1, i - 1) val \
-				    substr($0, i + length(key))
-			print
-		}')
-	done
-	printf '%s\n' "$text"
+	awk 'BEGIN {
+		for (i = 2; i < ARGC; i++) {
+			at = index(ARGV[i], "=")
+			key[i] = "@" substr(ARGV[i], 1, at - 1) "@"
+			val[i] = substr(ARGV[i], at + 1)
+		}
+		n = ARGC
+		ARGC = 2
+	}
+	{
+		for (i = 2; i < n; i++)
+			while ((at = index($0, key[i])) > 0)
+				$0 = substr($0, 1, at - 1) val[i] \
+				    substr($0, at + length(key[i]))
+		print
+	}' "$@"
 }

@@ -86,16 +86,101 @@ drop() {
 }
 
 start_web() {
-	user='' poppy=''
+	user='' poppy='' ipv6=''
+	! grep -qs '^0*1 ' /proc/net/if_inet6 ||
+	    ipv6="\$SERVER[\"socket\"] == \"[::1]:$port\" {
+	ssl.engine = \"enable\"
+}"
 	[ "$(id -u)" != 0 ] ||
 	    user="server.username = \"$web\"
 server.groupname = \"$web\""
 	[ -n "$shop_only" ] || poppy='include "sockets.conf"
 include "poppy.conf"'
 	fill "$here/conf/lighttpd.conf.in" DIR="$dir" PORT="$port" \
-	    USER="$user" POPPY="$poppy" >"$dir/conf/lighttpd.conf"
+	    USER="$user" IPV6="$ipv6" POPPY="$poppy" \
+	    >"$dir/conf/lighttpd.conf"
 	need_port "$port"
 	launch lighttpd lighttpd -D -f "$dir/conf/lighttpd.conf"
 	wait_for lighttpd lighttpd curl -s --noproxy '*' -o /dev/null \
 	    --cacert "$dir/ca/ca.pem" "https://localhost:$port/robots.txt"
+}
+
+# hosts_json: every host with its base; www.NAME belongs to the domain NAME.
+hosts_json() {
+	sep=''
+	for h in $hosts; do
+		printf '%s\t\t{ "host": "%s", "base": "https://%s%s", "domain": "%s" }' \
+		    "$sep" "$h" "$h" "${base#https://localhost}" "${h#www.}"
+		sep=',
+'
+	done
+}
+
+# sockets NAME COUNT EXTRA: a program's sockets as lighttpd lists them.
+sockets() {
+	i=1
+	while [ $i -le "$2" ]; do
+		[ $i = 1 ] || echo ','
+		printf '( "socket" => "%s/run/%s-%d.sock", %s"check-local" => "disable", "tcp-fin-propagate" => "enable" )' \
+		    "$dir" "$1" $i "$3"
+		i=$((i + 1))
+	done
+}
+
+# Programs, settings, schema and keys of poppy-fcgi.
+prepare_poppy() {
+	for p in poppy-auth poppy-guard poppyctl; do
+		[ -x "$prefix/$p" ] || die "$prefix/$p is missing: build it" \
+		    "first, or say where it is with --prefix"
+		rm -f "$dir/bin/$p"
+		cp "$prefix/$p" "$dir/bin/$p"
+		chmod 755 "$dir/bin/$p"
+	done
+	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
+	    HOSTS="$(hosts_json)" >"$dir/poppy.conf"
+	{
+		echo 'fastcgi.balance = "round-robin"'
+		echo "var.poppy_auth = ( $(sockets auth "$auth_procs" '') )"
+		echo "var.poppy_guard = ( $(sockets guard "$guard_procs" \
+		    '"mode" => "authorizer", ') )"
+		echo 'var.poppy_guarded = ( "/api/" => var.poppy_guard )'
+	} >"$dir/conf/sockets.conf"
+	"$dir/bin/poppyctl" --conninfo "host=$dir/pg dbname=shop user=postgres" \
+	    --sql "$top/sql" db install >"$dir/log/poppyctl.out" 2>&1 || {
+		cat "$dir/log/poppyctl.out" >&2
+		die "poppyctl db install failed"
+	}
+	make_secrets
+}
+
+# Keys are the programs' user's own and closed to everybody else.
+make_secrets() {
+	[ ! -d "$dir/secrets" ] || return 0
+	mkdir -m 700 "$dir/secrets"
+	[ "$(id -u)" != 0 ] || chown "$web:" "$dir/secrets"
+	as_web "$dir/bin/poppyctl" -c "$dir/poppy.conf" secrets init \
+	    >>"$dir/log/poppyctl.out" 2>&1 || {
+		rmdir "$dir/secrets" || :
+		cat "$dir/log/poppyctl.out" >&2
+		die "poppyctl secrets init failed"
+	}
+}
+
+start_poppy() {
+	for kind in auth guard; do
+		eval "count=\$${kind}_procs"
+		i=1
+		while [ $i -le "$count" ]; do
+			sock=$dir/run/$kind-$i.sock
+			launch poppy-$kind-$i $(drop) "$dir/bin/poppy-$kind" \
+			    -c "$dir/poppy.conf" -l "$sock"
+			i=$((i + 1))
+		done
+		i=1
+		while [ $i -le "$count" ]; do
+			wait_for poppy-$kind poppy-$kind-$i \
+			    test -S "$dir/run/$kind-$i.sock"
+			i=$((i + 1))
+		done
+	done
 }
