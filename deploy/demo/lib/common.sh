@@ -49,7 +49,7 @@ launch() {
 
 # running FILE: is the process of this pid file alive?
 running() {
-	read -r pid at <"$1" 2>/dev/null || return 1
+	[ -f "$1" ] && read -r pid at <"$1" || return 1
 	[ -n "$at" ] && [ "$(began "$pid")" = "$at" ] &&
 	    [ "$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null |
 	    cut -c1)" != Z ]
@@ -125,4 +125,24 @@ fill() {
 				    substr($0, at + length(key[i]))
 		print
 	}' "$@"
+}
+
+# built NAME: the program of that name in the build folder.
+built() {
+	for f in "$prefix/$1" "$prefix"/*/*/"$1"; do
+		if [ -f "$f" ] && [ -x "$f" ]; then
+			echo "$f"
+			return
+		fi
+	done
+	die "$1 is not in $prefix: build it first, or say where it is" \
+	    "with --prefix"
+}
+
+# take NAME: a copy of a built program in the stack, where all users may run it.
+take() {
+	program=$(built "$1")
+	rm -f "$dir/bin/$1"
+	cp "$program" "$dir/bin/$1"
+	chmod 755 "$dir/bin/$1"
 }

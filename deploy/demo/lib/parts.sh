@@ -130,11 +130,7 @@ sockets() {
 # Programs, settings, schema and keys of poppy-fcgi.
 prepare_poppy() {
 	for p in poppy-auth poppy-guard poppyctl; do
-		[ -x "$prefix/$p" ] || die "$prefix/$p is missing: build it" \
-		    "first, or say where it is with --prefix"
-		rm -f "$dir/bin/$p"
-		cp "$prefix/$p" "$dir/bin/$p"
-		chmod 755 "$dir/bin/$p"
+		take "$p"
 	done
 	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
 	    HOSTS="$(hosts_json)" >"$dir/poppy.conf"
