@@ -63,10 +63,10 @@ end() {
 		fi
 	done
 	for f in "$@"; do
-		i=0
-		while running "$f" && [ $i -lt 100 ]; do
+		tries=0
+		while running "$f" && [ $tries -lt 100 ]; do
 			sleep 0.1
-			i=$((i + 1))
+			tries=$((tries + 1))
 		done
 		if running "$f"; then
 			kill -KILL "$pid" 2>/dev/null || :
@@ -80,15 +80,15 @@ end() {
 wait_for() {
 	what=$1 name=$2
 	shift 2
-	i=0
+	tries=0
 	until "$@" >/dev/null 2>&1; do
-		if ! running "$dir/run/$name.pid" || [ $i -ge 200 ]; then
+		if ! running "$dir/run/$name.pid" || [ $tries -ge 200 ]; then
 			tail -n 5 "$dir/log/$name.out" "$dir/log/$name.log" \
 			    2>/dev/null >&2
 			die "$what does not start; its log is in $dir/log"
 		fi
 		sleep 0.1
-		i=$((i + 1))
+		tries=$((tries + 1))
 	done
 }
 

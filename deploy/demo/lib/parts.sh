@@ -118,12 +118,12 @@ hosts_json() {
 
 # sockets NAME COUNT EXTRA: a program's sockets as lighttpd lists them.
 sockets() {
-	i=1
-	while [ $i -le "$2" ]; do
-		[ $i = 1 ] || echo ','
-		printf '( "socket" => "%s/run/%s-%d.sock", %s"check-local" => "disable", "tcp-fin-propagate" => "enable" )' \
-		    "$dir" "$1" $i "$3"
-		i=$((i + 1))
+	for n in $(seq "$2"); do
+		[ "$n" = 1 ] || echo ','
+		printf '( "socket" => "%s/run/%s-%d.sock", %s' \
+		    "$dir" "$1" "$n" "$3"
+		printf '"check-local" => "disable", '
+		printf '"tcp-fin-propagate" => "enable" )'
 	done
 }
 
@@ -165,18 +165,13 @@ make_secrets() {
 start_poppy() {
 	for kind in auth guard; do
 		eval "count=\$${kind}_procs"
-		i=1
-		while [ $i -le "$count" ]; do
-			sock=$dir/run/$kind-$i.sock
-			launch poppy-$kind-$i $(drop) "$dir/bin/poppy-$kind" \
-			    -c "$dir/poppy.conf" -l "$sock"
-			i=$((i + 1))
+		for n in $(seq "$count"); do
+			launch "poppy-$kind-$n" $(drop) "$dir/bin/poppy-$kind" \
+			    -c "$dir/poppy.conf" -l "$dir/run/$kind-$n.sock"
 		done
-		i=1
-		while [ $i -le "$count" ]; do
-			wait_for poppy-$kind poppy-$kind-$i \
-			    test -S "$dir/run/$kind-$i.sock"
-			i=$((i + 1))
+		for n in $(seq "$count"); do
+			wait_for "poppy-$kind" "poppy-$kind-$n" \
+			    test -S "$dir/run/$kind-$n.sock"
 		done
 	done
 }
