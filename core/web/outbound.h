@@ -21,8 +21,8 @@ struct pf_outbound;
 struct pf_outbound_opts {
 	unsigned max_inflight;		/* 32 */
 	unsigned max_per_host;		/* 2 */
-	struct pf_strs ports;		/* "443"; others are refused; "*" is any,
-					 * and none at all means 443 */
+	struct pf_strs ports;		/* "443"; others are refused; "*": any,
+					 * none at all means 443 */
 	/* For tests and demos only; a warning is logged at every start. */
 	struct pf_strs allow_nets;	/* "127.0.0.0/8", "::1/128" */
 	struct pf_str extra_ca;		/* a PEM file beside the system's; "" */
