@@ -21,7 +21,7 @@ struct pf_jwt_rules {
 	size_t naud;
 	bool aud_single;	/* aud must be a string, not an array */
 	/* NULL: free, but never dpop+jwt or poppy-browser+jwt; else exactly
-	 * this one. Compared without case and without a leading application/. */
+	 * this one. Compared without case and a leading application/. */
 	const char *typ;
 };
 

@@ -1,6 +1,6 @@
 /* Digests, MACs and key derivation against FIPS 180, RFC 2104's construction
- * and RFC 5869; the expected HKDF and HMAC values were computed with the openssl
- * command and, independently, from the RFCs' formulas. */
+ * and RFC 5869. The HKDF values were computed with the openssl command and from
+ * the RFC's formula, the HMAC values from the formula alone. */
 #include <pthread.h>
 
 #include "core/jose/crypt.h"

@@ -355,6 +355,9 @@ fields(const struct pf_key *k)
 		    bad[i].behind);
 		tap_is(pf_dpop_check(&arena, text, &here, &p, &why),
 		    PF_E_INPUT, "refused: %s", bad[i].why);
+		if (pf_str_has(text, ',') || pf_str_has(text, ' '))
+			tap_ok(strstr(why, "exactly one") != NULL,
+			    "because: %s", why);
 	}
 	tap_is(pf_dpop_check(&arena, PF_NOSTR, &here, &p, &why), PF_E_INPUT,
 	    "refused: nothing");

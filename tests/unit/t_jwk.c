@@ -7,13 +7,6 @@
 #define X384	"GetgrWv0apqGrg3TNkCAyysoW49ygaCIHjdBcOLXZ8qDjKkpQDX3wGJkQXkOltuA"
 #define Y384	"Z8V0ODEF7ZuikUNatg8njeh_96oiDShJGeizxeTlHpoAFHZaVVF7AIzd4-fgJnZy"
 #define ED	"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
-#define N7638								\
-	"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtV"	\
-	"T86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64t"	\
-	"Z_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2Q"	\
-	"vzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbO"	\
-	"pbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_"	\
-	"xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"
 
 static const struct {
 	const char *name, *jwk, *thumbprint;
@@ -52,14 +45,20 @@ static const struct {
 #define OKP(x)		"{'kty':'OKP','crv':'Ed25519','x':'" x "'}"
 #define A40		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 #define F39		"_______________________________________"
-/* 2047 bits: the modulus of A.2 without its highest bit. */
-#define N2047								\
-	"If" "gWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJcyQoTbji9k0l8W26mPddxHm" \
-	"fHQp-Vaw-4qPCJrcS2mJPMEzP1Pt0Bm4d4QlL-yRT-SFd2lZS-pCgNMsD1W_"	\
-	"YpRPEwOWvG6b32690r2jZ47soMZo9wGzjb_7OMg0LOL-bSf63kpaSHSXndS5"	\
-	"z5rexMdbBYUsLA9e-KXBdQOS-UTo7WTBEMa2R2CapHg665xsmtdVMTBQY4uD"	\
-	"Zlxvb3qCo5ZwKh9kG4LT6_I5IhlJH7aGhyxXFvUK-DWNmoudF8NAco9_h9ia"	\
-	"GNj8q2ethFkMLs91kzk2PAcDTW9gb54h4FRWyuXpoQ"
+/* 2047 and 4104 bits, all of them set. */
+#define F117	F39 F39 F39
+#define N4104	"_____________________" F117 F117 F117 F117 F117 F39 F39
+#define N2047	"f" F39 F39 F39 F39 F39 F39 F39 F39	\
+	"____________________________w"
+/* A2_N with a byte of zero before it. */
+#define N_ZERO							\
+	"AKH4Fgri48m0Zc6NLWViYzYrkn2-KeHwJHf8FiXMkKE244vZNJfFtupj" \
+	"3XcR5nx0KflWsPuKjwia3EtpiTzBMz9T7dAZuHeEJS_skU_khXdpWUvq" \
+	"QoDTLA9Vv2KUTxMDlrxum99uvdK9o2eO7KDGaPcBs42_-zjINCzi_m0n" \
+	"-t5KWkh0l53Uuc-a3sTHWwWFLCwPXvilwXUDkvlE6O1kwRDGtkdgmqR4" \
+	"OuucbJrXVTEwUGOLg2Zcb296gqOWcCofZBuC0-vyOSIZSR-2hocsVxb1" \
+	"Cvg1jZqLnRfDQHKPf4fYmhjY_KtnrYRZDC7PdZM5NjwHA01vYG-eIeBU" \
+	"Vsrl6aE"
 
 static const struct { const char *name, *jwk, *why; } bad[] = {
 	{ "no object", "['kty']", "object" },
@@ -101,6 +100,8 @@ static const struct { const char *name, *jwk, *why; } bad[] = {
 	{ "the point 0, 0", EC(A40 "AAA", A40 "AAA"), "curve" },
 	{ "x past the field", EC(F39 "___8", Y), "curve" },
 	{ "x of 31 bytes", EC(A40 "AA", Y), "x is" },
+	{ "y of 31 bytes", EC(X, "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw"),
+	    "y is" },
 	{ "x of 33 bytes", EC("AP" X, Y), "x is" },
 	{ "x of 48 bytes for P-256", EC(X384, Y384), "x is" },
 	{ "x of 32 bytes for P-384", "{'kty':'EC','crv':'P-384','x':'" X
@@ -124,10 +125,12 @@ static const struct { const char *name, *jwk, *why; } bad[] = {
 	{ "n even", RSA(A2_N "oA", "AQAB"), "modulus" },
 	{ "n of 512 bits", RSA("v" F39 F39 "______w", "AQAB"), "2048" },
 	{ "n of 2047 bits", RSA(N2047, "AQAB"), "2048" },
-	{ "leading zero in n", RSA("AK" A2_N, "AQAB"), "modulus" },
+	{ "leading zero in n", RSA(N_ZERO, "AQAB"), "modulus" },
 	{ "n with padding", RSA(A2_N "==", "AQAB"), "modulus" },
 	{ "no e", "{'kty':'RSA','n':'" A2_N "'}", "e is" },
 	{ "e = 0", RSA(A2_N, "AA"), "e is" },
+	{ "n empty", RSA("", "AQAB"), "modulus" },
+	{ "n of 4104 bits", RSA(N4104, "AQAB"), "modulus" },
 	{ "e = 1", RSA(A2_N, "AQ"), "e is" },
 	{ "e = 2", RSA(A2_N, "Ag"), "e is" },
 	{ "e = 65536", RSA(A2_N, "AQAA"), "e is" },
@@ -136,7 +139,8 @@ static const struct { const char *name, *jwk, *why; } bad[] = {
 	{ "e with stray bits", RSA(A2_N, "Ax"), "e is" },
 	/* Ed25519 */
 	{ "no x", "{'kty':'OKP','crv':'Ed25519'}", "x is" },
-	{ "31 bytes", OKP(A40 "AA"), "x is" },
+	{ "31 bytes", OKP("AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHw"),
+	    "32 bytes" },
 	{ "33 bytes", OKP("AP" ED), "x is" },
 	{ "small order: y = 0", OKP(A40 "AAA"), "small order" },
 	{ "small order: y = 1", OKP("AQ" A40 "A"), "small order" },

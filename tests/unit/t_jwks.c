@@ -5,8 +5,8 @@
 	"'kty':'EC','crv':'P-256',"					\
 	"'x':'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',"		\
 	"'y':'4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM'"
-#define RSA7517								\
-	"'kty':'RSA','n':'" A2_N "','e':'AQAB'"
+#define RSA7515	"'kty':'RSA','n':'" A2_N "','e':'AQAB'"
+#define RSA7517	"'kty':'RSA','n':'" N7638 "','e':'AQAB'"
 #define ED	"'kty':'OKP','crv':'Ed25519',"				\
 		"'x':'11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'"
 #define A3	"{" A3_PUBLIC "}"
@@ -236,11 +236,13 @@ static const struct { const char *name, *jwk; } bad_private[] = {
 	{ "Ed25519 with another d", "{" ED
 	    ",'d':'nWGxne_9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2E'}" },
 	{ "Ed25519 with a short d", "{" ED ",'d':'nWGxnQ'}" },
-	{ "RSA without d", "{" RSA7517 "}" },
-	{ "RSA with d alone", "{" RSA7517 ",'d':'AQ'}" },
-	{ "RSA with factors that are none", "{" RSA7517 ",'d':'AQ','p':'Aw',"
+	{ "RSA without d", "{" RSA7515 "}" },
+	{ "RSA with d alone", "{" RSA7515 ",'d':'AQ'}" },
+	{ "RSA with factors that are none", "{" RSA7515 ",'d':'AQ','p':'Aw',"
 	    "'q':'BQ','dp':'AQ','dq':'AQ','qi':'AQ'}" },
-	{ "RSA of three primes", "{" RSA7517 ",'oth':[]}" },
+	{ "RSA of three primes", "{" RSA7515 "," A2_PRIVATE ",'oth':[]}" },
+	{ "RSA for another modulus", "{'kty':'RSA','e':'AQAB','n':'" N7638
+	    "'," A2_PRIVATE "}" },
 	{ "key_ops verify alone", "{" A3_PUBLIC "," A3_D
 	    ",'key_ops':['verify']}" },
 	{ "no object", "[]" },
@@ -253,6 +255,8 @@ private_keys(void)
 	const char *why;
 
 	k = private_key("{" A3_PUBLIC "," A3_D ",'key_ops':['sign']}");
+	pf_key_free(k);
+	k = private_key("{" RSA7515 "," A2_PRIVATE ",'alg':'RS256'}");
 	pf_key_free(k);
 	for (size_t i = 0; i < PF_COUNT(bad_private); i++) {
 		tap_is(pf_jwk_parse_private(json(bad_private[i].jwk), &k,

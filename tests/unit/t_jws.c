@@ -143,6 +143,20 @@ ed25519(void)
 	pf_key_free(own);
 }
 
+/* RS256 has no randomness: A.2 is made again, byte for byte. */
+static void
+rfc7515_a2(void)
+{
+	struct pf_key *k = private_key("{'kty':'RSA','n':'" A2_N
+	    "','e':'AQAB'," A2_PRIVATE "}");
+
+	tap_is_z(signed_by(k, PF_RS256, PF_LIT("{\"alg\":\"RS256\"}"),
+	    PF_LIT("{\"iss\":\"joe\",\r\n \"exp\":1300819380,\r\n "
+	    "\"http://example.com/is_root\":true}")), vectors[0].jws,
+	    "RFC 7515, A.2 signed again");
+	pf_key_free(k);
+}
+
 static struct pf_jws
 fresh(const struct pf_key *k, enum pf_alg a, int i)
 {
@@ -281,6 +295,7 @@ main(void)
 	jose_begin();
 	examples();
 	ed25519();
+	rfc7515_a2();
 	round_trips();
 	leading_zeros();
 	ecdsa_range();
