@@ -275,7 +275,7 @@ uses(void)
 }
 
 static const char *
-revoke(struct pf_db *db, int64_t client_no, const struct sql_bytes *spend,
+take_back(struct pf_db *db, int64_t client_no, const struct sql_bytes *spend,
     const struct sql_session *s)
 {
 	static const struct pf_stmt ST = {
@@ -309,24 +309,24 @@ revokes(void)
 	t.renew = true;
 	tap_need(strcmp(start(&s), "ok") == 0 && strcmp(start(&t), "ok") == 0,
 	    "two tokens of a Session");
-	(void)sql_is(revoke(auth, other, &spend[0], &s), "ok",
+	(void)sql_is(take_back(auth, other, &spend[0], &s), "ok",
 	    "another client's token: the same answer");
 	u = sql_use(&s);
 	(void)sql_is(use(&u), "ok", "... without effect");
-	(void)sql_is(revoke(auth, other, &spend[0], NULL), "replay",
+	(void)sql_is(take_back(auth, other, &spend[0], NULL), "replay",
 	    "... but the assertion is spent");
-	(void)sql_is(revoke(auth, client, &spend[0], &s), "replay",
+	(void)sql_is(take_back(auth, client, &spend[0], &s), "replay",
 	    "a replay revokes nothing");
 	u = sql_use(&s);
 	(void)sql_is(use(&u), "ok", "... really not");
-	(void)sql_is(revoke(auth, client, &spend[1], NULL), "ok",
+	(void)sql_is(take_back(auth, client, &spend[1], NULL), "ok",
 	    "what can't be a token");
-	(void)sql_is(revoke(auth, client, &spend[2], &s), "ok", "revoked");
+	(void)sql_is(take_back(auth, client, &spend[2], &s), "ok", "revoked");
 	u = sql_use(&s);
 	use_refused(&u, "unknown", "a revoked token");
 	u = sql_use(&t);
 	(void)sql_is(use(&u), "ok", "the Session's other token is not");
-	(void)sql_is(revoke(auth, client + 1000, &spend[3], &t), "blocked",
+	(void)sql_is(take_back(auth, client + 1000, &spend[3], &t), "blocked",
 	    "a client that is not there");
 	u = sql_use(&t);
 	(void)sql_is(use(&u), "ok", "... revokes nothing");
