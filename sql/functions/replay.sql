@@ -1,11 +1,11 @@
 -- Replay memory. A slot is 900 s of signed time; its number is iat / 900, its
 -- table number % 4. An iat counts while it lies between now - 760 s and
 -- now + 120 s: more than any lifetime plus skews, and less than a slot, so at
--- most two slots are live at once. Spending is spend_check(), the caller's
--- other checks, spend(): whatever else is wrong, nothing has been spent.
+-- most two slots are live at once.
 --
--- Neither is for a program to call: they run inside functions of poppy_api and
--- with their search_path.
+-- None of this is for a program to call: it runs inside functions of poppy_api
+-- and with their search_path. It stands on the way of every signed request, so
+-- it is written for few statements: each costs what ten expressions do.
 
 -- Unix seconds of the database's clock, which alone decides about slots.
 CREATE OR REPLACE FUNCTION poppy.now_at() RETURNS bigint
@@ -13,118 +13,72 @@ LANGUAGE sql VOLATILE
 RETURN pg_catalog.floor(pg_catalog.date_part('epoch',
     pg_catalog.clock_timestamp()))::bigint;
 
--- Lock the keys of a request until the transaction ends and say whether they
--- may be spent:
---   0	none was seen before
---   i	the one at place i (from 1, the lowest) was, here or earlier
---   -s	the memory is younger than an iat, so nobody knows: 503, s seconds
---   NULL	an iat is no live one by this clock
--- The same jti with another iat may lie in the other live slot, hence the look
--- into both. Two connections that spend one jti meet at its lock, whatever iats
--- they bring; the second looks after the first has committed.
-CREATE OR REPLACE FUNCTION poppy.spend_check(p_spend bytea[], p_iat bigint[],
-    p_future_s int, p_now bigint)
-RETURNS int
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	n int := cardinality(p_spend);
-	lowest bigint := p_iat[1];
-	highest bigint := p_iat[1];
-	since bigint;
-	keys bytea[] := p_spend;
-	key bytea;
-	last bytea;
-	at int;
-	seen int;
-	locked text;
-BEGIN
-	-- A caller that forgets to spend must not pass.
-	IF n IS NULL OR n = 0 OR n <> cardinality(p_iat) THEN
-		RAISE 'spend keys and iats must come in pairs';
-	END IF;
-	FOR i IN 2..n LOOP
-		lowest := least(lowest, p_iat[i]);
-		highest := greatest(highest, p_iat[i]);
-	END LOOP;
-	IF lowest < p_now - 760 OR highest > p_now + 120 THEN
-		RETURN NULL;
-	END IF;
-
-	SELECT e.since INTO since FROM poppy.replay_epoch e WHERE e.one;
-	IF NOT FOUND THEN
-		INSERT INTO poppy.replay_epoch (since) VALUES (p_now)
-		    ON CONFLICT DO NOTHING;
-		since := p_now;
-	END IF;
-	IF lowest <= since + p_future_s THEN
-		RETURN -greatest(1, since + p_future_s + 1 - p_now);
-	END IF;
-
-	-- In one order for all, so that no two requests wait for each other.
-	IF n > 1 THEN
-		keys := (SELECT array_agg(u.k ORDER BY u.k)
-		    FROM unnest(p_spend) u (k));
-	END IF;
-	FOREACH key IN ARRAY keys LOOP
-		IF key = last THEN
-			seen := least(seen, array_position(p_spend, key,
-			    array_position(p_spend, key) + 1));
-		END IF;
-		last := key;
-		locked := pg_advisory_xact_lock(
-		    hashtextextended(encode(key, 'hex'), 0));
-	END LOOP;
-
-	FOR slot IN (p_now - 760) / 900 .. (p_now + 120) / 900 LOOP
-		CASE slot % 4
-		WHEN 0 THEN
-			SELECT min(array_position(p_spend, r.spend)) INTO at
-			FROM poppy.replay_0 r WHERE r.spend = ANY (p_spend);
-		WHEN 1 THEN
-			SELECT min(array_position(p_spend, r.spend)) INTO at
-			FROM poppy.replay_1 r WHERE r.spend = ANY (p_spend);
-		WHEN 2 THEN
-			SELECT min(array_position(p_spend, r.spend)) INTO at
-			FROM poppy.replay_2 r WHERE r.spend = ANY (p_spend);
-		ELSE
-			SELECT min(array_position(p_spend, r.spend)) INTO at
-			FROM poppy.replay_3 r WHERE r.spend = ANY (p_spend);
-		END CASE;
-		seen := least(seen, at);
-	END LOOP;
-	RETURN coalesce(seen, 0);
-END
-$$;
-
--- Spend what spend_check() has locked and found unseen.
-CREATE OR REPLACE FUNCTION poppy.spend(p_spend bytea[], p_iat bigint[],
-    p_request_id text)
-RETURNS void
+-- Whether the tables of slot p_low and the one after it, which are all that is
+-- live, hold one of up to three keys; NULL is none. Both in one statement: a
+-- second one would cost more than the look itself.
+CREATE OR REPLACE FUNCTION poppy.spent(p_low bigint, p_1 bytea, p_2 bytea,
+    p_3 bytea)
+RETURNS boolean
 LANGUAGE plpgsql
 AS $$
 BEGIN
-	FOR i IN 1..cardinality(p_spend) LOOP
-		CASE p_iat[i] / 900 % 4
-		WHEN 0 THEN
-			INSERT INTO poppy.replay_0 (spend, iat, request_id)
-			VALUES (p_spend[i], p_iat[i], p_request_id);
-		WHEN 1 THEN
-			INSERT INTO poppy.replay_1 (spend, iat, request_id)
-			VALUES (p_spend[i], p_iat[i], p_request_id);
-		WHEN 2 THEN
-			INSERT INTO poppy.replay_2 (spend, iat, request_id)
-			VALUES (p_spend[i], p_iat[i], p_request_id);
-		ELSE
-			INSERT INTO poppy.replay_3 (spend, iat, request_id)
-			VALUES (p_spend[i], p_iat[i], p_request_id);
-		END CASE;
-	END LOOP;
+	CASE p_low % 4
+	WHEN 0 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend IN (p_1, p_2, p_3))
+		    OR EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend IN (p_1, p_2, p_3));
+	WHEN 1 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend IN (p_1, p_2, p_3))
+		    OR EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend IN (p_1, p_2, p_3));
+	WHEN 2 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend IN (p_1, p_2, p_3))
+		    OR EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend IN (p_1, p_2, p_3));
+	ELSE
+		RETURN EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend IN (p_1, p_2, p_3))
+		    OR EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend IN (p_1, p_2, p_3));
+	END CASE;
 END
 $$;
 
--- Whether it was this very request that spent the key: Apache asks an
--- authorizer again after an internal redirect, with the same UNIQUE_ID.
+-- The same for one key: half the time of a list with one in it.
+CREATE OR REPLACE FUNCTION poppy.spent(p_low bigint, p_1 bytea)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	CASE p_low % 4
+	WHEN 0 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend = p_1)
+		    OR EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend = p_1);
+	WHEN 1 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend = p_1)
+		    OR EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend = p_1);
+	WHEN 2 THEN
+		RETURN EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend = p_1)
+		    OR EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend = p_1);
+	ELSE
+		RETURN EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend = p_1)
+		    OR EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend = p_1);
+	END CASE;
+END
+$$;
+
+-- Whether it was this very request that spent the key.
 CREATE OR REPLACE FUNCTION poppy.spent_by(p_spend bytea, p_iat bigint,
     p_request_id text)
 RETURNS boolean
@@ -133,14 +87,159 @@ AS $$
 DECLARE
 	r record;
 BEGIN
+	IF p_request_id IS NULL THEN
+		RETURN false;
+	END IF;
 	CASE p_iat / 900 % 4
 	WHEN 0 THEN SELECT * INTO r FROM poppy.replay_0 WHERE spend = p_spend;
 	WHEN 1 THEN SELECT * INTO r FROM poppy.replay_1 WHERE spend = p_spend;
 	WHEN 2 THEN SELECT * INTO r FROM poppy.replay_2 WHERE spend = p_spend;
 	ELSE	    SELECT * INTO r FROM poppy.replay_3 WHERE spend = p_spend;
 	END CASE;
-	RETURN FOUND AND coalesce(r.request_id = p_request_id, false)
-	    AND r.iat = p_iat;
+	RETURN coalesce(r.request_id = p_request_id AND r.iat = p_iat, false);
+END
+$$;
+
+-- One key into the table of its slot.
+CREATE OR REPLACE FUNCTION poppy.spend_one(p_spend bytea, p_iat bigint,
+    p_request_id text)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	CASE p_iat / 900 % 4
+	WHEN 0 THEN
+		INSERT INTO poppy.replay_0 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	WHEN 1 THEN
+		INSERT INTO poppy.replay_1 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	WHEN 2 THEN
+		INSERT INTO poppy.replay_2 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	ELSE
+		INSERT INTO poppy.replay_3 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	END CASE;
+END
+$$;
+
+-- Lock the keys of a request until the transaction ends. Two connections that
+-- spend one jti meet here, whatever iats they bring, and the second looks after
+-- the first has committed. In one order for all, so that no two requests wait
+-- for each other; least() and greatest() pass over what is NULL.
+CREATE OR REPLACE FUNCTION poppy.spend_lock(p_1 bytea, p_2 bytea, p_3 bytea)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	a bigint := hashtextextended(encode(p_1, 'hex'), 0);
+	b bigint;
+	c bigint;
+	first bigint := a;
+	last bigint := a;
+	locked text;
+BEGIN
+	IF p_2 IS NOT NULL THEN
+		b := hashtextextended(encode(p_2, 'hex'), 0);
+		c := hashtextextended(encode(p_3, 'hex'), 0);
+		first := least(a, b, c);
+		last := greatest(a, b, c);
+	END IF;
+	locked := pg_advisory_xact_lock(first);
+	IF c IS NOT NULL THEN	-- the middle one: what is left of all three
+		locked := pg_advisory_xact_lock(a # b # c # first # last);
+	END IF;
+	IF last <> first THEN
+		locked := pg_advisory_xact_lock(last);
+	END IF;
+END
+$$;
+
+-- The lowest place of a key that is there already, in the memory or in p_spend
+-- itself. For the rare case that one is.
+CREATE OR REPLACE FUNCTION poppy.spent_place(p_spend bytea[], p_low bigint)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	FOR i IN 1..cardinality(p_spend) LOOP
+		IF poppy.spent(p_low, p_spend[i])
+		    OR array_position(p_spend, p_spend[i]) < i THEN
+			RETURN i;
+		END IF;
+	END LOOP;
+	RETURN NULL;
+END
+$$;
+
+-- Spend the keys of one request, at most three, or none of them: the last check
+-- of a function, before it writes anything.
+--   0		spent
+--   i		the one at place i (from 1, the lowest) was spent before, or stands
+--		in p_spend twice
+--   -s		the memory is younger than an iat, so nobody knows: 503, s seconds
+--   NULL	an iat is no live one by this clock
+-- The same jti with another iat may lie in the other live slot, hence the look
+-- into both. A single key that this very request has spent is 0 again: Apache
+-- asks an authorizer again after an internal redirect, with the same UNIQUE_ID.
+-- p_request_id NULL is like no other.
+CREATE OR REPLACE FUNCTION poppy.spend(p_spend bytea[], p_iat bigint[],
+    p_future_s int, p_now bigint, p_request_id text)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	n int := cardinality(p_spend);
+	k1 bytea := p_spend[1];
+	k2 bytea := p_spend[2];
+	k3 bytea := p_spend[3];
+	lowest bigint := least(p_iat[1], p_iat[2], p_iat[3]);
+	low bigint := (p_now - 760) / 900;
+	since bigint;
+	seen boolean;
+	ignored text;
+BEGIN
+	-- A caller that forgets to spend must not pass.
+	IF (n BETWEEN 1 AND 3 AND n = cardinality(p_iat)) IS NOT TRUE THEN
+		RAISE 'one to three keys, each with its iat';
+	END IF;
+	IF lowest < p_now - 760
+	    OR greatest(p_iat[1], p_iat[2], p_iat[3]) > p_now + 120 THEN
+		RETURN NULL;
+	END IF;
+
+	since := (SELECT e.since FROM poppy.replay_epoch e);
+	IF since IS NULL THEN
+		INSERT INTO poppy.replay_epoch (since) VALUES (p_now)
+		    ON CONFLICT DO NOTHING;
+		since := p_now;
+	END IF;
+	IF lowest <= since + p_future_s THEN
+		RETURN -greatest(1, since + p_future_s + 1 - p_now);
+	END IF;
+
+	ignored := poppy.spend_lock(k1, k2, k3);
+	IF n = 1 THEN
+		seen := poppy.spent(low, k1);
+	ELSE
+		seen := k2 = k1 OR k3 IN (k1, k2)
+		    OR poppy.spent(low, k1, k2, k3);
+	END IF;
+	IF seen THEN
+		RETURN CASE WHEN n = 1 AND poppy.spent_by(k1, p_iat[1],
+		    p_request_id) THEN 0
+		    ELSE poppy.spent_place(p_spend, low) END;
+	END IF;
+
+	ignored := poppy.spend_one(k1, p_iat[1], p_request_id);
+	IF n > 1 THEN
+		ignored := poppy.spend_one(k2, p_iat[2], p_request_id);
+	END IF;
+	IF n > 2 THEN
+		ignored := poppy.spend_one(k3, p_iat[3], p_request_id);
+	END IF;
+	RETURN 0;
 END
 $$;
 

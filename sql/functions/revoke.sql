@@ -16,7 +16,6 @@ DECLARE
 	now_at bigint := poppy.now_at();
 	client_status text;
 	seen int;
-	ignored text;
 BEGIN
 	SELECT c.status INTO client_status
 	FROM poppy.client c WHERE c.client_no = p_client_no;
@@ -24,21 +23,15 @@ BEGIN
 		outcome := 'blocked';
 		RETURN;
 	END IF;
-	seen := poppy.spend_check(ARRAY[p_spend], ARRAY[p_iat], p_future_s,
-	    now_at);
-	IF seen IS NULL THEN
-		outcome := 'clock';
-		retry_s := 1;
-		RETURN;
-	ELSIF seen < 0 THEN
-		outcome := 'epoch';
-		retry_s := -seen;
-		RETURN;
-	ELSIF seen > 0 THEN
-		outcome := 'replay';
+	seen := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], p_future_s, now_at,
+	    NULL);
+	outcome := CASE WHEN seen IS NULL THEN 'clock' WHEN seen < 0 THEN 'epoch'
+	    WHEN seen > 0 THEN 'replay' END;
+	IF outcome IS NOT NULL THEN
+		retry_s := CASE WHEN seen IS NULL THEN 1
+		    WHEN seen < 0 THEN -seen END;
 		RETURN;
 	END IF;
-	ignored := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], NULL);
 	DELETE FROM poppy.token t
 	USING poppy.session s
 	WHERE t.bucket = p_bucket::smallint AND t.hash = p_token

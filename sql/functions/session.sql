@@ -23,63 +23,60 @@ DECLARE
 	now_at bigint := poppy.now_at();
 	-- A signed-out Session may be lost in a crash, so nobody waits for disk.
 	ignored text := set_config('synchronous_commit', 'off', true);
-	c record;
+	of_client text;
+	of_version bigint;
+	began_at bigint := now_at;
 	seen int;
 	end_at bigint;
 BEGIN
-	SELECT client.status, client.version INTO c
+	SELECT client.status, client.version INTO of_client, of_version
 	FROM poppy.client WHERE client.client_no = p_client_no;
-	IF c.status = 'blocked' THEN
+	IF of_client = 'blocked' THEN
 		outcome := 'blocked';
 		RETURN;
-	ELSIF c.version IS DISTINCT FROM p_client_version THEN
+	ELSIF of_version IS DISTINCT FROM p_client_version THEN
 		outcome := 'stale';
 		RETURN;
 	END IF;
-
-	seen := poppy.spend_check(p_spend, p_iat, p_future_s, now_at);
-	IF seen IS NULL THEN
-		outcome := 'clock';
-		retry_s := 1;
-		RETURN;
-	ELSIF seen < 0 THEN
-		outcome := 'epoch';
-		retry_s := -seen;
-		RETURN;
-	ELSIF seen > 0 THEN
-		outcome := 'replay';
-		replayed := seen;
-		RETURN;
-	END IF;
-
-	IF p_renew IS NULL THEN
-		end_at := now_at + least(p_idle_s, p_max_s);
-		INSERT INTO poppy.session (bucket, sid, client_no, user_key,
-		    started_at, used_at, ends_at)
-		VALUES (p_bucket, p_new_sid, p_client_no, p_user_key,
-		    now_at, now_at, end_at);
-		sid := p_new_sid;
-	ELSE
-		UPDATE poppy.session s
-		SET used_at = greatest(s.used_at, now_at),
-		    ends_at = least(now_at + p_idle_s, s.started_at + p_max_s)
-		WHERE s.bucket = p_bucket AND s.sid = p_renew
+	IF p_renew IS NOT NULL THEN
+		SELECT s.started_at INTO began_at FROM poppy.session s
+		WHERE s.bucket = p_bucket::smallint AND s.sid = p_renew
 		    AND s.client_no = p_client_no AND s.user_key = p_user_key
 		    AND s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
 		    AND s.started_at + p_max_s > now_at
-		RETURNING s.ends_at INTO end_at;
+		FOR NO KEY UPDATE;
 		IF NOT FOUND THEN
 			outcome := 'invalid_session';
 			RETURN;
 		END IF;
-		sid := p_renew;
 	END IF;
 
+	seen := poppy.spend(p_spend, p_iat, p_future_s, now_at, NULL);
+	outcome := CASE WHEN seen IS NULL THEN 'clock' WHEN seen < 0 THEN 'epoch'
+	    WHEN seen > 0 THEN 'replay' END;
+	IF outcome IS NOT NULL THEN
+		retry_s := CASE WHEN seen IS NULL THEN 1
+		    WHEN seen < 0 THEN -seen END;
+		replayed := CASE WHEN seen > 0 THEN seen END;
+		RETURN;
+	END IF;
+
+	end_at := least(now_at + p_idle_s, began_at + p_max_s);
+	sid := coalesce(p_renew, p_new_sid);
+	IF p_renew IS NULL THEN
+		INSERT INTO poppy.session (bucket, sid, client_no, user_key,
+		    started_at, used_at, ends_at)
+		VALUES (p_bucket, sid, p_client_no, p_user_key, now_at, now_at,
+		    end_at);
+	ELSE
+		UPDATE poppy.session s
+		SET used_at = greatest(s.used_at, now_at), ends_at = end_at
+		WHERE s.bucket = p_bucket::smallint AND s.sid = p_renew;
+	END IF;
 	end_at := least(end_at, now_at + p_token_s);
 	INSERT INTO poppy.token (bucket, hash, sid, jkt, resource, issued_at,
 	    expires_at)
 	VALUES (p_bucket, p_token, sid, p_jkt, p_resource, now_at, end_at);
-	ignored := poppy.spend(p_spend, p_iat, NULL);
 	outcome := 'ok';
 	expires_in := end_at - now_at;
 END

@@ -21,66 +21,54 @@ AS $$
 #variable_conflict use_column
 DECLARE
 	now_at bigint := poppy.now_at();
-	ignored text := set_config('synchronous_commit', 'off', true);
-	t record;
+	-- Scalars: a record costs more, and this is asked for every call.
+	the_jkt bytea;
+	until_at bigint;
+	of_account text;
+	granted bigint;
+	of_client text;
+	lives boolean;
 	seen int;
 BEGIN
 	SELECT k.jkt, k.expires_at, k.sid, k.scopes, k.grant_no, k.resource,
 	    s.client_no, s.user_key, s.account, c.client_id, c.status,
 	    s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
-	    AND s.started_at + p_max_s > now_at AS lives
-	INTO t
+	    AND s.started_at + p_max_s > now_at
+	INTO the_jkt, until_at, sid, scopes, granted, resource, client_no,
+	    user_key, of_account, client_id, of_client, lives
 	FROM poppy.token k
 	LEFT JOIN poppy.session s ON s.bucket = k.bucket AND s.sid = k.sid
 	LEFT JOIN poppy.client c ON c.client_no = s.client_no
 	WHERE k.bucket = p_bucket::smallint AND k.hash = p_token;
-	IF NOT FOUND THEN
-		outcome := 'unknown';
-	ELSIF t.expires_at <= now_at THEN
-		outcome := 'expired';
-	ELSIF t.lives IS NOT TRUE THEN
-		outcome := 'ended';
-	ELSIF t.status IS DISTINCT FROM 'known' THEN
-		outcome := 'blocked';
-	ELSIF t.jkt IS DISTINCT FROM p_jkt THEN
-		outcome := 'key';
-	END IF;
-	IF outcome IS NOT NULL THEN
-		RETURN;
-	END IF;
-
-	IF t.jkt IS NOT NULL THEN
+	outcome := CASE
+	    WHEN until_at IS NULL THEN 'unknown'
+	    WHEN until_at <= now_at THEN 'expired'
+	    WHEN lives IS NOT TRUE THEN 'ended'
+	    WHEN of_client IS DISTINCT FROM 'known' THEN 'blocked'
+	    WHEN the_jkt IS DISTINCT FROM p_jkt THEN 'key' END;
+	IF outcome IS NULL AND the_jkt IS NOT NULL THEN
 		IF p_spend IS NULL OR p_iat IS NULL THEN
 			RAISE 'a proof has a jti and an iat';
 		END IF;
-		seen := poppy.spend_check(ARRAY[p_spend], ARRAY[p_iat],
-		    p_future_s, now_at);
-		IF seen IS NULL THEN
-			outcome := 'clock';
-			retry_s := 1;
-			RETURN;
-		ELSIF seen < 0 THEN
-			outcome := 'epoch';
-			retry_s := -seen;
-			RETURN;
-		ELSIF seen = 0 THEN
-			ignored := poppy.spend(ARRAY[p_spend], ARRAY[p_iat],
-			    p_request_id);
-		ELSIF NOT poppy.spent_by(p_spend, p_iat, p_request_id) THEN
-			outcome := 'replay';
-			RETURN;
-		END IF;
+		seen := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], p_future_s,
+		    now_at, p_request_id);
+		outcome := CASE WHEN seen IS NULL THEN 'clock'
+		    WHEN seen < 0 THEN 'epoch' WHEN seen > 0 THEN 'replay' END;
+		retry_s := CASE WHEN seen IS NULL THEN 1
+		    WHEN seen < 0 THEN -seen END;
 	END IF;
-
+	IF outcome IS NOT NULL THEN
+		client_no := NULL;
+		client_id := NULL;
+		user_key := NULL;
+		sid := NULL;
+		scopes := NULL;
+		resource := NULL;
+		RETURN;
+	END IF;
 	outcome := 'ok';
-	client_no := t.client_no;
-	client_id := t.client_id;
-	user_key := t.user_key;
-	sid := t.sid;
-	signed_in := t.grant_no IS NOT NULL AND t.account IS NOT NULL;
-	account := CASE WHEN signed_in THEN t.account END;
-	scopes := t.scopes;
-	resource := t.resource;
+	signed_in := granted IS NOT NULL AND of_account IS NOT NULL;
+	account := CASE WHEN signed_in THEN of_account END;
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
