@@ -733,6 +733,24 @@ point('no token goes to a host that the documents do not name', [],
 	t.eq(company.requests.length, 0, 'requests');
 });
 
+point('a token goes to the server of the description, while it names that',
+    proves('R-6-4'), async (t) => {
+	company.openapi = { servers: [{ url: `https://127.0.0.1:${port}/api` }],
+		paths: { '/x': { get: {} } } };
+	company.requests = [];
+	// htu names the other host: this Company's own judge would object.
+	company.hooks['/api/x'] = (req, res) => { json(res, 200, {}); return true; };
+	const there = ['call', 'GET', `https://127.0.0.1:${port}/api/x`];
+	t.eq((await agent(['discover', domain()])).code, 0, 'discover');
+	t.eq((await agent(there)).code, 1, 'not before it is read');
+	t.eq((await agent(['visit', domain()])).code, 0, 'visit');
+	t.eq((await agent(there)).code, 0, 'then');
+	company.openapi = { paths: { '/x': { get: {} } } };
+	t.eq((await agent(['visit', domain()])).code, 0, 'visit again');
+	t.eq((await agent(there)).code, 1, 'no longer');
+	t.eq(seen('/api/x').length, 5, 'calls');
+});
+
 point('no token goes into a URL', proves('R-4.3-27'), async (t) => {
 	await ready();
 	const token = [...company.tokens.keys()].at(-1);

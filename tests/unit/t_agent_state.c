@@ -37,7 +37,8 @@ whole_state(void)
 	    .id = PF_LIT_INIT("usr_1"), .sessions = &s1 };
 	static struct ag_place place = { .domain = PF_LIT_INIT("e.example"),
 	    .issuer = PF_LIT_INIT("https://i.example"),
-	    .origins = PF_LIT_INIT("https://a https://b") };
+	    .origins = PF_LIT_INIT("https://a https://b"),
+	    .servers = PF_LIT_INIT("https://c") };
 	static struct ag_doc doc = { .url = PF_LIT_INIT("https://e/x"),
 	    .final_url = PF_LIT_INIT("https://f/x"),
 	    .body = PF_LIT_INIT("{\"a\":\"\\u00e4\"}"), .fetched_at = 1,

@@ -119,8 +119,11 @@ show_sent(struct agent *ag, const struct ag_request *rq,
 	ag_show_sent_secret(&ag->show, "Authorization: DPoP", want->token);
 	ag_show_sent_secret(&ag->show, rq->field[1].name.p,
 	    rq->field[1].value);
+	ag_show_sent(&ag->show, "DPoP.htm", pf_str(want->method));
+	ag_show_sent(&ag->show, "DPoP.htu", ag_htu(want->url));
+	ag_show_sent(&ag->show, "DPoP.ath", PF_LIT("SHA-256 of the token"));
 	if (want->nonce.n > 0)
-		ag_show_sent_secret(&ag->show, "  DPoP.nonce", want->nonce);
+		ag_show_sent_secret(&ag->show, "DPoP.nonce", want->nonce);
 	for (size_t i = 2; i < rq->nfields; i++)
 		ag_show_sent(&ag->show, pf_arena_z(&ag->arena,
 		    rq->field[i].name), rq->field[i].value);

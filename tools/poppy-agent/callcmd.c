@@ -152,6 +152,7 @@ prepare(struct agent *ag, struct pf_str url, struct ag_company **c)
 	    (rc = find_place(ag, url, &place)) != PF_OK)
 		return rc;
 	ag_step_begin(&ag->show, "discover", "Discovery");
+	ag->show.aside = true;
 	rc = ag_discover(ag, pf_arena_z(&ag->arena, place->domain), true, c);
 	if ((rc = ag_step_end(&ag->show, rc, &ag->fault)) != PF_OK)
 		return rc;

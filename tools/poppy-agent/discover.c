@@ -42,6 +42,8 @@ set_place(struct agent *ag, void *arg)
 		ag->st.places = p;
 		return PF_OK;
 	}
+	if (!pf_str_eq(old->issuer, p->issuer))
+		old->servers = PF_NOSTR;
 	old->issuer = p->issuer;
 	old->origins = p->origins;
 	return PF_OK;
@@ -69,7 +71,7 @@ remember(struct agent *ag, const struct ag_company *c)
 		return ag_fault(&ag->fault, PF_E_UPSTREAM, NULL,
 		    "more hosts than this agent keeps for one Company");
 	if (old != NULL && pf_str_eq(old->issuer, p->issuer) &&
-	    pf_str_eq(pf_str_head(old->origins, p->origins.n), p->origins))
+	    pf_str_eq(old->origins, p->origins))
 		return PF_OK;	/* nothing new */
 	return ag_state_change(ag, set_place, p);
 }
@@ -81,14 +83,12 @@ allow(struct agent *ag, void *arg)
 {
 	struct allow *a = arg;
 	struct ag_place *p = ag_state_place(ag, a->domain);
-	struct pf_buf b;
 
 	if (p == NULL)
-		return PF_E_BUG;
-	pf_buf_init(&b, &ag->arena, ORIGINS_MAX);
-	pf_buf_add(&b, p->origins);
-	add_origin(ag, &b, a->origin);
-	return pf_buf_done(&b, &p->origins);
+		return ag_fault(&ag->fault, PF_E_BUG, NULL,
+		    "the Company has gone from the state file");
+	p->servers = a->origin;
+	return PF_OK;
 }
 
 enum pf_rc
@@ -97,7 +97,7 @@ ag_place_allow(struct agent *ag, struct pf_str domain, struct pf_str origin)
 	struct ag_place *p = ag_state_place(ag, domain);
 	struct allow a = { domain, origin };
 
-	if (p != NULL && has_word(p->origins, origin))
+	if (p != NULL && pf_str_eq(p->servers, origin))
 		return PF_OK;
 	return ag_state_change(ag, allow, &a);
 }
@@ -109,7 +109,8 @@ ag_place_covers(struct agent *ag, const struct ag_place *place,
 	struct pf_str origin;
 
 	return ag_origin(&ag->arena, url, &origin) == PF_OK &&
-	    has_word(place->origins, origin);
+	    (has_word(place->origins, origin) ||
+	    has_word(place->servers, origin));
 }
 
 static struct pf_str

@@ -16,7 +16,8 @@ struct ag_place;
  */
 PF_MUST enum pf_rc ag_discover(struct agent *ag, const char *domain,
     bool need_auth, struct ag_company **out);
-/* Remember one more origin to which this Company's tokens may go. */
+/* Remember where the API description says its server is: this Company's tokens
+ * may go there too. It takes the place of what an earlier description said. */
 PF_MUST enum pf_rc ag_place_allow(struct agent *ag, struct pf_str domain,
     struct pf_str origin);
 /* May tokens of this place go to that URL? */

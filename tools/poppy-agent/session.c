@@ -39,6 +39,7 @@ discover(struct agent *ag, struct ag_company **c)
 	enum pf_rc rc;
 
 	ag_step_begin(&ag->show, "discover", "Discovery");
+	ag->show.aside = true;
 	rc = ag_discover(ag, ag->opt.arg[0], true, c);
 	return ag_step_end(&ag->show, rc, &ag->fault);
 }

@@ -54,6 +54,7 @@ ag_step_begin(struct ag_show *sh, const char *name, const char *title)
 	sh->title = title;
 	sh->first = sh->last = NULL;
 	sh->skipped = NULL;
+	sh->aside = false;
 	sh->number++;
 }
 
@@ -163,7 +164,8 @@ people_line(const struct ag_show *sh, const struct ag_line *l, struct pf_buf *b)
 		ag_escape(b, l->name, false);
 		for (size_t i = l->name.n; !head && i < (size_t)width; i++)
 			pf_buf_char(b, ' ');
-		pf_buf_char(b, ' ');
+		if (l->value.n > 0)
+			pf_buf_char(b, ' ');
 	}
 	ag_escape(b, l->value, false);
 	pf_buf_addz(b, inks[sh->colour].off);
@@ -336,11 +338,11 @@ ag_step_end(struct ag_show *sh, enum pf_rc rc, struct ag_fault *f)
 	if (sh->json) {
 		json_step(sh, rc, f);
 		f->shown = true;
-	} else {
+	} else if (rc != PF_OK) {
 		people_step(sh, rc);
-		if (rc != PF_OK)
-			ag_show_fault(sh, f);
-	}
+		ag_show_fault(sh, f);
+	} else if (!sh->aside || sh->verbose)
+		people_step(sh, rc);
 	sh->name = NULL;
 	sh->first = sh->last = NULL;
 	sh->skipped = NULL;

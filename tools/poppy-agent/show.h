@@ -39,6 +39,7 @@ struct ag_show {
 	const char *name, *title;
 	struct ag_line *first, *last;
 	const char *skipped;	/* why the step was not done */
+	bool aside;		/* told only if it fails, or by --verbose */
 };
 
 /* name is for --json, title for people; both are kept, not copied. */

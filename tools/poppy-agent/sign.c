@@ -74,8 +74,8 @@ token_hash(struct pf_jw *w, struct pf_arena *a, struct pf_str token)
 	return PF_OK;
 }
 
-static struct pf_str
-without_query(struct pf_str url)
+struct pf_str
+ag_htu(struct pf_str url)
 {
 	url = pf_str_head(url, pf_str_find(url, '#'));
 	return pf_str_head(url, pf_str_find(url, '?'));
@@ -105,7 +105,7 @@ ag_sign_proof(struct pf_arena *a, const struct pf_key *key,
 	pf_jw_open(&w, NULL, '{');
 	pf_jw_str(&w, "jti", jti);
 	pf_jw_strz(&w, "htm", want->method);
-	pf_jw_str(&w, "htu", without_query(want->url));
+	pf_jw_str(&w, "htu", ag_htu(want->url));
 	pf_jw_int(&w, "iat", want->now_at);
 	if (pf_str_given(want->token) &&
 	    (rc = token_hash(&w, a, want->token)) != PF_OK)

@@ -28,6 +28,8 @@ struct ag_proof_for {
 	struct pf_str nonce;	/* empty: none */
 	int64_t now_at;
 };
+/* A URL as it stands in htu: without query and fragment. */
+struct pf_str ag_htu(struct pf_str url);
 PF_MUST enum pf_rc ag_sign_proof(struct pf_arena *a, const struct pf_key *key,
     const struct ag_proof_for *want, struct pf_str *out);
 

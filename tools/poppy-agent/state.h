@@ -49,6 +49,7 @@ struct ag_place {
 	struct pf_str domain;		/* as asked: host or host:port */
 	struct pf_str issuer;
 	struct pf_str origins;		/* "https://a.example https://b..." */
+	struct pf_str servers;		/* the same, of API descriptions */
 };
 
 /* A public document, kept as its caching headers allow. */

@@ -90,6 +90,7 @@ write_rest(struct pf_jw *w, const struct ag_state *st)
 		pf_jw_str(w, "domain", p->domain);
 		pf_jw_str(w, "issuer", p->issuer);
 		pf_jw_str(w, "origins", p->origins);
+		pf_jw_str(w, "servers", p->servers);
 		pf_jw_close(w, '}');
 	}
 	pf_jw_close(w, ']');
@@ -269,6 +270,7 @@ read_place(struct reader *r, const struct pf_json *o)
 	p->domain = text(r, o, "domain");
 	p->issuer = text(r, o, "issuer");
 	p->origins = text(r, o, "origins");
+	p->servers = text(r, o, "servers");
 	return p;
 }
 

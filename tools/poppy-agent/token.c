@@ -73,7 +73,8 @@ form(struct agent *ag, const struct ask *q, struct pf_buf *b)
 {
 	param(ag, b, "grant_type", PF_LIT(GRANT_TYPE), false);
 	param(ag, b, "assertion", q->assertion, true);
-	ag_show_sent_secret(&ag->show, "  assertion.sub", q->user->id);
+	ag_show_sent(&ag->show, "assertion.aud", q->company->token_endpoint);
+	ag_show_sent_secret(&ag->show, "assertion.sub", q->user->id);
 	if (pf_str_given(q->session_id))
 		param(ag, b, "session_id", q->session_id, false);
 	param(ag, b, "client_id", ag->st.client_id, false);
@@ -101,8 +102,10 @@ send(struct agent *ag, struct ask *q)
 	ag_show_request(&ag->show, "POST", url);
 	ag_show_sent(&ag->show, "Content-Type", field[0].value);
 	ag_show_sent_secret(&ag->show, "DPoP", q->proof);
+	ag_show_sent(&ag->show, "DPoP.htm", PF_LIT("POST"));
+	ag_show_sent(&ag->show, "DPoP.htu", ag_htu(url));
 	if (q->nonce.n > 0)
-		ag_show_sent_secret(&ag->show, "  DPoP.nonce", q->nonce);
+		ag_show_sent_secret(&ag->show, "DPoP.nonce", q->nonce);
 	pf_buf_init(&b, &ag->arena, FORM_MAX);
 	form(ag, q, &b);
 	if (pf_buf_done(&b, &rq.body) != PF_OK)
@@ -300,6 +303,9 @@ take(struct agent *ag, struct ask *q, const struct pf_json *doc,
 	    pf_str_eq(old->token, g.token))
 		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-20",
 		    "the token that there was before, instead of a new one");
+	if (pf_str_given(q->session_id))
+		ag_show_fact(&ag->show, "renewed",
+		    PF_LIT("another token, the same Session"));
 	*id = g.session_id;
 	return ag_state_change(ag, keep_session,
 	    &(struct keep){ issuer, PF_NOSTR, &g, now_at });

@@ -90,11 +90,14 @@ describe(struct agent *ag, struct visit *v)
 static void
 show_excerpt(struct agent *ag, const struct ag_reply *rp)
 {
+	struct pf_str body = rp->body;
 	struct pf_buf b;
 
+	while (body.n > 0 && body.p[body.n - 1] == '\n')
+		body.n--;
 	pf_buf_init(&b, &ag->arena, EXCERPT + 8);
-	pf_buf_add(&b, pf_str_head(rp->body, EXCERPT));
-	if (rp->body.n > EXCERPT)
+	pf_buf_add(&b, pf_str_head(body, EXCERPT));
+	if (body.n > EXCERPT)
 		pf_buf_addz(&b, "\xe2\x80\xa6");
 	ag_show_fact(&ag->show, "answer", pf_buf_str(&b));
 }
