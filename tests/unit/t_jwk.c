@@ -4,8 +4,10 @@
 
 #define X	"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"
 #define Y	"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"
-#define X384	"GetgrWv0apqGrg3TNkCAyysoW49ygaCIHjdBcOLXZ8qDjKkpQDX3wGJkQXkOltuA"
-#define Y384	"Z8V0ODEF7ZuikUNatg8njeh_96oiDShJGeizxeTlHpoAFHZaVVF7AIzd4-fgJnZy"
+#define X384	"GetgrWv0apqGrg3TNkCAyysoW49ygaCI" \
+		"HjdBcOLXZ8qDjKkpQDX3wGJkQXkOltuA"
+#define Y384	"Z8V0ODEF7ZuikUNatg8njeh_96oiDShJ" \
+		"GeizxeTlHpoAFHZaVVF7AIzd4-fgJnZy"
 #define ED	"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"
 
 static const struct {

@@ -124,8 +124,8 @@ ed25519(void)
 	own = private_key("{'kty':'OKP','crv':'Ed25519','d':'nWGxne_9WmC6hEr0ku"
 	    "wsxERJxWl7MmkZcDusAxyuf2A','x':'11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrw"
 	    "IaaPcHURo'}");
-	tap_need(pf_b64url_decode(PF_LIT("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3A"
-	    "IbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"), sig,
+	tap_need(pf_b64url_decode(PF_LIT("hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg"
+	    "3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg"), sig,
 	    sizeof(sig), &n) == PF_OK, "signature of A.4");
 	tap_is(pf_sig_verify(k, PF_EDDSA, pf_str(text), sig, n), PF_OK,
 	    "RFC 8037, A.5 (Ed25519)");
@@ -226,11 +226,16 @@ put_hex(unsigned char *to, const char *hex)
 	}
 }
 
-#define ORDER	"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551"
-#define ORDER_1	"ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632552"
-#define ZERO	"0000000000000000000000000000000000000000000000000000000000000000"
-#define FULL	"ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
-#define ONE	"0000000000000000000000000000000000000000000000000000000000000001"
+#define ORDER	"ffffffff00000000ffffffffffffffff" \
+		"bce6faada7179e84f3b9cac2fc632551"
+#define ORDER_1	"ffffffff00000000ffffffffffffffff" \
+		"bce6faada7179e84f3b9cac2fc632552"
+#define ZERO	"00000000000000000000000000000000" \
+		"00000000000000000000000000000000"
+#define FULL	"ffffffffffffffffffffffffffffffff" \
+		"ffffffffffffffffffffffffffffffff"
+#define ONE	"00000000000000000000000000000000" \
+		"00000000000000000000000000000001"
 
 static void
 ecdsa_range(void)
