@@ -942,6 +942,40 @@ point('the state: 0600, and refused where others can read it', [],
 	fs.renameSync(`${state}.real`, state);
 });
 
+point('without --state: under the state home, in folders of its own', [],
+    (t) => {
+	const home = path.join(dir, 'home');
+	fs.mkdirSync(home);
+	const args = ['init', '--client-id', CLIENT_ID];
+	execFileSync(PROGRAM, args, { env: { HOME: home } });
+	execFileSync(PROGRAM, args, { env: { XDG_STATE_HOME: `${home}/xdg` } });
+	for (const at of ['.local/state', 'xdg']) {
+		const folder = path.join(home, at, 'poppy-agent');
+		t.eq(fs.statSync(folder).mode & 0o777, 0o700, `${at}: folder`);
+		t.eq(fs.statSync(path.join(folder, 'state.json')).mode & 0o777,
+		    0o600, `${at}: file`);
+	}
+});
+
+point('a token that another run got in the meantime is the one used', [],
+    async (t) => {
+	await ready();
+	let second;
+	// While the first call is under way, another run renews the Session.
+	company.onApi = (req, res) => {
+		if (second !== undefined || req.url !== '/api/x')
+			return false;
+		second = agent(['renew', domain()]).then(() =>
+			json(res, 503, {}, { 'Retry-After': '0' }));
+		return true;
+	};
+	const r = await agent(['call', 'GET', `${base()}/api/x`]);
+	t.eq(r.code, 0, 'exit status');
+	t.eq(seen('/api/x').length, 2, 'calls');
+	t.eq(seen('/api/x')[1].token, [...company.tokens.keys()].at(-1),
+	    'the newest token');
+});
+
 point('eight agents at once on one state lose nothing', [], async (t) => {
 	const all = await Promise.all(Array.from({ length: 8 }, (_, i) =>
 		agent(['--user', `u${i}`, 'session', domain()])));

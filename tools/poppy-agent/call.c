@@ -78,9 +78,13 @@ static enum pf_rc
 live_session(struct agent *ag, struct calling *x, struct ag_session **out)
 {
 	struct pf_str issuer = x->company->issuer;
-	struct ag_session *s = ag_state_session(ag, issuer, *x->session);
+	struct ag_session *s;
 	enum pf_rc rc;
 
+	/* Another run may have renewed it: only the newest token counts. */
+	if ((rc = ag_state_load(ag)) != PF_OK)
+		return rc;
+	s = ag_state_session(ag, issuer, *x->session);
 	if (s == NULL) {
 		rc = ag_token_get(ag, x->company, PF_NOSTR, x->session);
 		if (rc != PF_OK)
