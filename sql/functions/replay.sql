@@ -47,37 +47,6 @@ BEGIN
 END
 $$;
 
--- The same for one key: half the time of a list with one in it.
-CREATE OR REPLACE FUNCTION poppy.spent(p_low bigint, p_1 bytea)
-RETURNS boolean
-LANGUAGE plpgsql
-AS $$
-BEGIN
-	CASE p_low % 4
-	WHEN 0 THEN
-		RETURN EXISTS (SELECT FROM poppy.replay_0 r
-		    WHERE r.spend = p_1)
-		    OR EXISTS (SELECT FROM poppy.replay_1 r
-		    WHERE r.spend = p_1);
-	WHEN 1 THEN
-		RETURN EXISTS (SELECT FROM poppy.replay_1 r
-		    WHERE r.spend = p_1)
-		    OR EXISTS (SELECT FROM poppy.replay_2 r
-		    WHERE r.spend = p_1);
-	WHEN 2 THEN
-		RETURN EXISTS (SELECT FROM poppy.replay_2 r
-		    WHERE r.spend = p_1)
-		    OR EXISTS (SELECT FROM poppy.replay_3 r
-		    WHERE r.spend = p_1);
-	ELSE
-		RETURN EXISTS (SELECT FROM poppy.replay_3 r
-		    WHERE r.spend = p_1)
-		    OR EXISTS (SELECT FROM poppy.replay_0 r
-		    WHERE r.spend = p_1);
-	END CASE;
-END
-$$;
-
 -- Whether it was this very request that spent the key.
 CREATE OR REPLACE FUNCTION poppy.spent_by(p_spend bytea, p_iat bigint,
     p_request_id text)
@@ -101,26 +70,36 @@ END
 $$;
 
 -- One key into the table of its slot.
-CREATE OR REPLACE FUNCTION poppy.spend_one(p_spend bytea, p_iat bigint,
-    p_request_id text)
+CREATE OR REPLACE FUNCTION poppy.spend_put(p_spend bytea, p_iat bigint)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
 	CASE p_iat / 900 % 4
 	WHEN 0 THEN
-		INSERT INTO poppy.replay_0 (spend, iat, request_id)
-		VALUES (p_spend, p_iat, p_request_id);
+		INSERT INTO poppy.replay_0 (spend, iat)
+		VALUES (p_spend, p_iat);
 	WHEN 1 THEN
-		INSERT INTO poppy.replay_1 (spend, iat, request_id)
-		VALUES (p_spend, p_iat, p_request_id);
+		INSERT INTO poppy.replay_1 (spend, iat)
+		VALUES (p_spend, p_iat);
 	WHEN 2 THEN
-		INSERT INTO poppy.replay_2 (spend, iat, request_id)
-		VALUES (p_spend, p_iat, p_request_id);
+		INSERT INTO poppy.replay_2 (spend, iat)
+		VALUES (p_spend, p_iat);
 	ELSE
-		INSERT INTO poppy.replay_3 (spend, iat, request_id)
-		VALUES (p_spend, p_iat, p_request_id);
+		INSERT INTO poppy.replay_3 (spend, iat)
+		VALUES (p_spend, p_iat);
 	END CASE;
+END
+$$;
+
+-- The memory was emptied by a crash or is a new standby's: it begins now.
+CREATE OR REPLACE FUNCTION poppy.epoch_begin(p_now bigint) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	INSERT INTO poppy.replay_epoch (since) VALUES (p_now)
+	ON CONFLICT DO NOTHING;
+	RETURN p_now;
 END
 $$;
 
@@ -134,18 +113,12 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
 	a bigint := hashtextextended(encode(p_1, 'hex'), 0);
-	b bigint;
-	c bigint;
-	first bigint := a;
-	last bigint := a;
+	b bigint := hashtextextended(encode(p_2, 'hex'), 0);
+	c bigint := hashtextextended(encode(p_3, 'hex'), 0);
+	first bigint := least(a, b, c);
+	last bigint := greatest(a, b, c);
 	locked text;
 BEGIN
-	IF p_2 IS NOT NULL THEN
-		b := hashtextextended(encode(p_2, 'hex'), 0);
-		c := hashtextextended(encode(p_3, 'hex'), 0);
-		first := least(a, b, c);
-		last := greatest(a, b, c);
-	END IF;
 	locked := pg_advisory_xact_lock(first);
 	IF c IS NOT NULL THEN	-- the middle one: what is left of all three
 		locked := pg_advisory_xact_lock(a # b # c # first # last);
@@ -164,7 +137,7 @@ LANGUAGE plpgsql
 AS $$
 BEGIN
 	FOR i IN 1..cardinality(p_spend) LOOP
-		IF poppy.spent(p_low, p_spend[i])
+		IF poppy.spent(p_low, p_spend[i], NULL, NULL)
 		    OR array_position(p_spend, p_spend[i]) < i THEN
 			RETURN i;
 		END IF;
@@ -181,11 +154,9 @@ $$;
 --   -s		the memory is younger than an iat, so nobody knows: 503, s seconds
 --   NULL	an iat is no live one by this clock
 -- The same jti with another iat may lie in the other live slot, hence the look
--- into both. A single key that this very request has spent is 0 again: Apache
--- asks an authorizer again after an internal redirect, with the same UNIQUE_ID.
--- p_request_id NULL is like no other.
+-- into both.
 CREATE OR REPLACE FUNCTION poppy.spend(p_spend bytea[], p_iat bigint[],
-    p_future_s int, p_now bigint, p_request_id text)
+    p_future_s int, p_now bigint)
 RETURNS int
 LANGUAGE plpgsql
 AS $$
@@ -211,34 +182,93 @@ BEGIN
 
 	since := (SELECT e.since FROM poppy.replay_epoch e);
 	IF since IS NULL THEN
-		INSERT INTO poppy.replay_epoch (since) VALUES (p_now)
-		    ON CONFLICT DO NOTHING;
-		since := p_now;
+		since := poppy.epoch_begin(p_now);
 	END IF;
 	IF lowest <= since + p_future_s THEN
 		RETURN -greatest(1, since + p_future_s + 1 - p_now);
 	END IF;
 
 	ignored := poppy.spend_lock(k1, k2, k3);
-	IF n = 1 THEN
-		seen := poppy.spent(low, k1);
-	ELSE
-		seen := k2 = k1 OR k3 IN (k1, k2)
-		    OR poppy.spent(low, k1, k2, k3);
+	IF k2 = k1 OR k3 IN (k1, k2) OR poppy.spent(low, k1, k2, k3) THEN
+		RETURN poppy.spent_place(p_spend, low);
 	END IF;
-	IF seen THEN
-		RETURN CASE WHEN n = 1 AND poppy.spent_by(k1, p_iat[1],
-		    p_request_id) THEN 0
-		    ELSE poppy.spent_place(p_spend, low) END;
-	END IF;
+	FOR i IN 1..n LOOP
+		ignored := poppy.spend_put(p_spend[i], p_iat[i]);
+	END LOOP;
+	RETURN 0;
+END
+$$;
 
-	ignored := poppy.spend_one(k1, p_iat[1], p_request_id);
-	IF n > 1 THEN
-		ignored := poppy.spend_one(k2, p_iat[2], p_request_id);
+-- The same for a request that brings a single key, with everything in one body:
+-- every guarded call comes through here, and a call of a function inside costs
+-- what two expressions do. A key that this very request has spent is 0 again:
+-- Apache asks an authorizer again after an internal redirect, with the same
+-- UNIQUE_ID. p_request_id NULL is like no other.
+CREATE OR REPLACE FUNCTION poppy.spend(p_spend bytea, p_iat bigint,
+    p_future_s int, p_now bigint, p_request_id text)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	since bigint;
+	seen boolean;
+	locked text;
+BEGIN
+	IF p_spend IS NULL OR p_iat IS NULL THEN
+		RAISE 'a key and its iat';
 	END IF;
-	IF n > 2 THEN
-		ignored := poppy.spend_one(k3, p_iat[3], p_request_id);
+	IF p_iat < p_now - 760 OR p_iat > p_now + 120 THEN
+		RETURN NULL;
 	END IF;
+	since := (SELECT e.since FROM poppy.replay_epoch e);
+	IF since IS NULL THEN
+		since := poppy.epoch_begin(p_now);
+	END IF;
+	IF p_iat <= since + p_future_s THEN
+		RETURN -greatest(1, since + p_future_s + 1 - p_now);
+	END IF;
+	locked := pg_advisory_xact_lock(
+	    hashtextextended(encode(p_spend, 'hex'), 0));
+	CASE (p_now - 760) / 900 % 4
+	WHEN 0 THEN
+		seen := EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend = p_spend)
+		    OR EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend = p_spend);
+	WHEN 1 THEN
+		seen := EXISTS (SELECT FROM poppy.replay_1 r
+		    WHERE r.spend = p_spend)
+		    OR EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend = p_spend);
+	WHEN 2 THEN
+		seen := EXISTS (SELECT FROM poppy.replay_2 r
+		    WHERE r.spend = p_spend)
+		    OR EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend = p_spend);
+	ELSE
+		seen := EXISTS (SELECT FROM poppy.replay_3 r
+		    WHERE r.spend = p_spend)
+		    OR EXISTS (SELECT FROM poppy.replay_0 r
+		    WHERE r.spend = p_spend);
+	END CASE;
+	IF seen THEN
+		RETURN CASE WHEN poppy.spent_by(p_spend, p_iat, p_request_id)
+		    THEN 0 ELSE 1 END;
+	END IF;
+	CASE p_iat / 900 % 4
+	WHEN 0 THEN
+		INSERT INTO poppy.replay_0 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	WHEN 1 THEN
+		INSERT INTO poppy.replay_1 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	WHEN 2 THEN
+		INSERT INTO poppy.replay_2 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	ELSE
+		INSERT INTO poppy.replay_3 (spend, iat, request_id)
+		VALUES (p_spend, p_iat, p_request_id);
+	END CASE;
 	RETURN 0;
 END
 $$;

@@ -23,8 +23,7 @@ BEGIN
 		outcome := 'blocked';
 		RETURN;
 	END IF;
-	seen := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], p_future_s, now_at,
-	    NULL);
+	seen := poppy.spend(p_spend, p_iat, p_future_s, now_at, NULL);
 	outcome := CASE WHEN seen IS NULL THEN 'clock' WHEN seen < 0 THEN 'epoch'
 	    WHEN seen > 0 THEN 'replay' END;
 	IF outcome IS NOT NULL THEN

@@ -47,11 +47,8 @@ BEGIN
 	    WHEN of_client IS DISTINCT FROM 'known' THEN 'blocked'
 	    WHEN the_jkt IS DISTINCT FROM p_jkt THEN 'key' END;
 	IF outcome IS NULL AND the_jkt IS NOT NULL THEN
-		IF p_spend IS NULL OR p_iat IS NULL THEN
-			RAISE 'a proof has a jti and an iat';
-		END IF;
-		seen := poppy.spend(ARRAY[p_spend], ARRAY[p_iat], p_future_s,
-		    now_at, p_request_id);
+		seen := poppy.spend(p_spend, p_iat, p_future_s, now_at,
+		    p_request_id);
 		outcome := CASE WHEN seen IS NULL THEN 'clock'
 		    WHEN seen < 0 THEN 'epoch' WHEN seen > 0 THEN 'replay' END;
 		retry_s := CASE WHEN seen IS NULL THEN 1
