@@ -181,7 +181,7 @@ rotates(void)
 		live |= 1 << (i % 4);
 	n = sql_number("SELECT emptied FROM poppy_api.replay_rotate()");
 	for (int i = 0; i < 4; i++) {
-		wanted += (live >> i) & 1;
+		wanted += (int)((live >> i) & 1);
 		kept += sql_number("SELECT count(*) FROM poppy.replay_%d", i) ==
 		    ((live >> i) & 1);
 	}
