@@ -5,7 +5,9 @@
 
 #define ASSERTION_TYPE \
 	"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-#define JTI_CLIENT	16	/* decision 22 */
+/* Bytes of jti: 128 random bits are 22 in base64url; a client assertion is
+ * judged by what common libraries make. */
+#define JTI_CLIENT	16
 #define JTI_SESSION	22
 #define JTI_MAX		256
 

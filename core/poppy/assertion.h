@@ -20,7 +20,7 @@ struct pf_authn {
 /*
  * Authenticate the client of a form request at endpoint (its public URL). Claims
  * are judged before anything is fetched. PF_OK, PF_PARKED, or an error noted:
- * invalid_client (decision 23), invalid_request for a form that lacks what must
+ * invalid_client, invalid_request for a form that lacks what must
  * be there in any case.
  */
 PF_MUST enum pf_rc pf_authenticate(struct pf_req *rq, const struct pf_form *f,

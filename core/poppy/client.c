@@ -17,7 +17,7 @@ pf_client_id_ok(struct pf_str client_id)
 	    u.path.n > 0 && pf_path_check(u.path) == PF_OK;
 }
 
-/* https, on the client's host or below it at a label boundary (decision 9). */
+/* https, on the client's host or below it at a label boundary. */
 static bool
 on_host(struct pf_str url, struct pf_str host)
 {

@@ -23,7 +23,7 @@ struct pf_principal {
 	unsigned char jkt[PF_SHA256_LEN];
 };
 
-/* The public URL of this request's path on the host it came to (decision 43);
+/* The public URL of this request's path on the host it came to;
  * not_found if that host is none of ours. */
 PF_MUST enum pf_rc pf_request_url(struct pf_req *rq, struct pf_str *out);
 

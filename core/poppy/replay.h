@@ -16,7 +16,7 @@ struct pf_spend {
 };
 
 /* An assertion's name: client_id and jti, one space for client and Session
- * assertions (decision 19). */
+ * assertions. */
 PF_MUST enum pf_rc pf_spend_assertion(struct pf_str client_id, struct pf_str jti,
     int64_t iat, struct pf_spend *out);
 

@@ -19,7 +19,7 @@ struct pf_form {
 PF_MUST enum pf_rc pf_form_parse(struct pf_arena *a, struct pf_str text,
     struct pf_form *out, const char **why);
 /* The one value of a field: PF_E_ABSENT if it isn't there, PF_E_CONFLICT if it
- * stands there twice (decision 29), whatever the values. */
+ * stands there twice, whatever the values. */
 PF_MUST enum pf_rc pf_form_get(const struct pf_form *f, const char *name,
     struct pf_str *out);
 /* The name of a field given twice, or PF_NOSTR. */

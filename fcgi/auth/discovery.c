@@ -13,7 +13,7 @@ send_document(struct pf_req *rq, struct pf_str json)
 	    auth_of(rq)->cache_control.p);
 }
 
-/* ?domain= of a company that redirects its well-known URL to us (decision 3). */
+/* ?domain= of a company that redirects its well-known URL to us. */
 static enum pf_rc
 named_domain(struct pf_req *rq, struct pf_str *out)
 {
@@ -61,8 +61,8 @@ auth_poppy_json(struct pf_req *rq)
 }
 
 /*
- * The document answers at the URL that RFC 8414, 3.1 makes of the issuer, and at
- * the appended form, on the issuer's host alone.
+ * The document answers at the URL that RFC 8414, 3.1 makes of the issuer, and
+ * at the appended form, on the issuer's host alone.
  */
 static bool
 is_issuer_url(const struct pf_req *rq)

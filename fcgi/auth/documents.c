@@ -1,6 +1,6 @@
 /*
  * The discovery documents, written once from the settings: every URL in them is
- * configured, none comes from a request (decision 3).
+ * configured, none comes from a request.
  */
 #include "fcgi/auth/auth.h"
 
@@ -27,7 +27,7 @@ write_apis(struct pf_jw *w, const struct pf_settings *s)
 	pf_jw_close(w, ']');
 }
 
-/* Section 3.1. What we don't offer is left out (decision 7). */
+/* Section 3.1. What we don't offer is left out. */
 static enum pf_rc
 write_poppy_json(struct pf_app *app, struct pf_str domain, struct pf_str *out)
 {
@@ -75,7 +75,7 @@ write_endpoint_auth(struct pf_jw *w, const char *methods, const char *algs)
 	write_list(w, algs, PF_LIT(PF_ALG_ALL));
 }
 
-/* RFC 8414, 2; RFC 9449, 5.1; decision 6. */
+/* RFC 8414, 2; RFC 9449, 5.1; Client ID Metadata Document, 5. */
 static enum pf_rc
 write_metadata(struct pf_app *app, struct pf_str *out)
 {

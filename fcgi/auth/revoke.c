@@ -14,9 +14,9 @@ static const struct pf_stmt TOKEN_REVOKE = {
 enum { OUTCOME, RETRY_S };
 
 /*
- * RFC 7009, 2.2: unknown, foreign and unreadable tokens get the same answer, and
- * the hint is not looked at (decision 41). The call spends the client assertion,
- * so an unreadable token goes down too, as NULL.
+ * RFC 7009, 2.2: unknown, foreign and unreadable tokens get the same answer,
+ * and the hint is not looked at. The call spends the client assertion, so an
+ * unreadable token goes down too, as NULL.
  */
 static enum pf_rc
 revoke(struct pf_req *rq, const struct pf_authn *who, struct pf_str text)

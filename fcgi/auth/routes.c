@@ -16,14 +16,14 @@ static const struct pf_route root[] = {
 };
 const struct pf_routes auth_root_routes = { root, PF_COUNT(root) };
 
-/* The appended form of the same document (decision 1). */
+/* The same document at the appended form, for clients that know no other. */
 static const struct pf_route issuer[] = {
 	{ PF_GET, WELL_KNOWN "/oauth-authorization-server",
 	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
 };
 const struct pf_routes auth_issuer_routes = { issuer, PF_COUNT(issuer) };
 
-/* Clients prove themselves inside the form, so the order of decision 24 is the
+/* Clients prove themselves inside the form, so the order of the checks is the
  * handlers' own. */
 static const struct pf_route oauth[] = {
 	{ PF_POST, "/token", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_token },

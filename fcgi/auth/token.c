@@ -1,5 +1,6 @@
 /*
- * The token endpoint: proof, client, grant, Session, in this order (decision 24).
+ * The token endpoint: proof, client, grant, Session, in this order. What fails
+ * spends nothing; what is decided spends everything in one transaction.
  */
 #include "fcgi/auth/auth.h"
 

@@ -372,7 +372,7 @@ fields(const struct pf_key *k)
 	tap_ok(strstr(why, "signature") != NULL, "because: %s", why);
 }
 
-/* hazard table: what is the same URL and what is not. */
+/* What is the same URL and what is not. */
 #define U	"https://h.example/x"
 static const struct { const char *htu, *url; bool same; } urls[] = {
 	{ "https://H.Example/x", U, true },
