@@ -3,6 +3,8 @@
 # What the shop's files need of the outside is reached through DIR alone: the
 # source tree may lie where the web server's user can't go.
 lay_out() {
+	[ ! -e "$dir/shop" ] || [ -f "$dir/shop/sql/seed.sql" ] ||
+	    die "$dir/shop is none of ours: choose another folder"
 	mkdir -p "$dir/run" "$dir/log" "$dir/conf" "$dir/sessions" "$dir/bin"
 	chmod 755 "$dir" "$dir/run" "$dir/log" "$dir/conf" "$dir/bin"
 	chmod 700 "$dir/sessions"

@@ -78,11 +78,15 @@ function order_cancel(int $order, int $customer): bool
 		$n = query("UPDATE sales_order SET status = 'cancelled', " .
 		    "updated_at = now() WHERE id = ? AND customer_id = ? " .
 		    "AND status = 'placed'", [$order, $customer])->rowCount();
-		if ($n)
-			query('UPDATE variant v SET stock = v.stock + ' .
-			    'l.quantity FROM order_line l WHERE l.order_id = ? ' .
-			    'AND l.variant_id = v.id', [$order]);
-		return $n === 1;
+		if (!$n)
+			return false;
+		query('SELECT id FROM variant WHERE id IN (SELECT variant_id ' .
+		    'FROM order_line WHERE order_id = ?) ORDER BY id FOR UPDATE',
+		    [$order]);
+		query('UPDATE variant v SET stock = v.stock + ' .
+		    'l.quantity FROM order_line l WHERE l.order_id = ? ' .
+		    'AND l.variant_id = v.id', [$order]);
+		return true;
 	});
 }
 
