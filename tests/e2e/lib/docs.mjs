@@ -8,6 +8,8 @@ export class Docs {
 		this.base = base;
 		this.pages = new Map();
 		this.count = new Map();
+		this.connections = 0;
+		server.on('connection', () => this.connections++);
 	}
 
 	// cert, key: PEM. host: the name in the base URL.

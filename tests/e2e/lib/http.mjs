@@ -8,6 +8,7 @@ import tls from 'node:tls';
 import { StringDecoder } from 'node:string_decoder';
 
 const IDLE_MS = 1500;		// below the server's keep-alive
+const OPEN_MS = 10000;
 
 export class Response {
 	constructor(status, headers, body)
@@ -67,9 +68,14 @@ export class Conn {
 			});
 
 			sock.setNoDelay(true);
+			sock.setTimeout(OPEN_MS, () => {
+				sock.destroy();
+				fail(new Error('no connection in time'));
+			});
 			sock.once('error', fail);
 			sock.once(plain || path ? 'connect' : 'secureConnect', () => {
 				sock.off('error', fail);
+				sock.setTimeout(0);
 				ok(new Conn(sock));
 			});
 		});

@@ -119,18 +119,26 @@ function late(ms)
 	return { promise, clear: () => clearTimeout(timer) };
 }
 
+async function inTime(body, ms, arg)
+{
+	const limit = late(ms);
+
+	try {
+		await Promise.race([body(arg), limit.promise]);
+	} finally {
+		limit.clear();
+	}
+}
+
 async function one(p, n)
 {
 	const t = new Checks();
-	const limit = late(p.timeout);
 
 	try {
-		await Promise.race([p.body(t), limit.promise]);
+		await inTime(p.body, p.timeout, t);
 	} catch (e) {
 		if (!(e instanceof Stop))
 			t.faults.push(e.stack ?? String(e));
-	} finally {
-		limit.clear();
 	}
 	// A body without a single check would be a point that can't fail.
 	if (t.count === 0 && t.faults.length === 0)
@@ -154,7 +162,7 @@ export async function run({ before, after } = {})
 	console.log(`1..${chosen.length}`);
 	try {
 		if (before)
-			await before();
+			await inTime(before, 120000);
 	} catch (e) {
 		broken = e;
 	}

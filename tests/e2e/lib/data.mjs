@@ -1,0 +1,99 @@
+// data - what a stack's database holds, and what no request can bring about yet.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Agent } from './agent.mjs';
+import { sha256, thumbprint } from './jose.mjs';
+import { Parts } from './parts.mjs';
+
+const run = promisify(execFile);
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz' +
+    '0123456789-_';
+
+export class Data extends Parts {
+	// SQL as the superuser, or as a program's role: rows as text.
+	async sql(query, role = 'postgres')
+	{
+		const { stdout } = await run('psql', ['-X', '-q', '-A', '-t', '-v',
+			'ON_ERROR_STOP=1', '-h', `${this.dir}/pg`, '-U', role, '-d',
+			'shop', '-c', query], { cwd: '/' });
+
+		return stdout;
+	}
+
+	async dump()
+	{
+		const { stdout } = await run('pg_dump', ['-h', `${this.dir}/pg`,
+			'-U', 'postgres', '-d', 'shop'],
+		    { cwd: '/', maxBuffer: 1 << 28 });
+
+		return stdout;
+	}
+
+	async countSessions()
+	{
+		return Number(await this.sql('SELECT count(*) FROM poppy.session'));
+	}
+
+	// A Session's row is found by the bytes of its id.
+	static sid(id)
+	{
+		return `'\\x${Buffer.from(id.slice(6), 'base64url')
+		    .toString('hex')}'::bytea`;
+	}
+
+	static hash(token)
+	{
+		return `'\\x${sha256(token).toString('hex')}'::bytea`;
+	}
+
+	// What no request can bring about yet, or not in a test's time.
+	endSession(id)
+	{
+		return this.sql('UPDATE poppy.session SET ended_at = ' +
+		    `extract(epoch FROM now())::bigint WHERE sid = ${Data.sid(id)}`);
+	}
+
+	expireToken(s)
+	{
+		return this.sql('UPDATE poppy.token SET expires_at = ' +
+		    'extract(epoch FROM now())::bigint - 1 ' +
+		    `WHERE hash = ${Data.hash(s.token)}`);
+	}
+
+	signIn(s, scopes)
+	{
+		return this.sql('UPDATE poppy.session SET account = ' +
+		    `'1' WHERE sid = ${Data.sid(s.id)}; ` +
+		    'UPDATE poppy.token SET grant_no = 1, scopes = ' +
+		    `'${scopes.join(' ')}' WHERE hash = ${Data.hash(s.token)}`);
+	}
+
+	block(client_id, on)
+	{
+		return this.sql('UPDATE poppy.client SET status = ' +
+		    `'${on ? 'blocked' : 'known'}', version = version + 1 ` +
+		    `WHERE client_id = '${client_id}'`);
+	}
+
+	// Spend a jti with an iat by the guard's own function and role.
+	async spend(jti, iat)
+	{
+		this.spender ??= new Agent(this).session();
+		const { user, token } = await this.spender;
+		const bucket = BASE64URL.indexOf(token[4]) * 64 +
+		    BASE64URL.indexOf(token[5]);
+		const jkt = Buffer.from(thumbprint(user.key.pub), 'base64url')
+		    .toString('hex');
+		const key = sha256(jti).subarray(0, 16).toString('hex');
+
+		return (await this.sql('SELECT outcome FROM poppy_api.token_use(' +
+		    `${bucket}, ${Data.hash(token)}, '\\x${jkt}', '\\x${key}', ` +
+		    `${iat}, 10, NULL, 86400, 86400)`, 'poppy_guard')).trim();
+	}
+
+	// The POPPY_* variables that PHP saw.
+	who(res)
+	{
+		return res.status === 200 ? res.json : undefined;
+	}
+}

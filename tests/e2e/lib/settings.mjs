@@ -1,0 +1,39 @@
+// settings - poppy.conf of the tests' stacks.
+
+// The settings of a test's stack. bend() may change them.
+export function settings(dir, port, bend = () => {})
+{
+	const at = (host) => `https://${host}:${port}`;
+	const c = {
+		organization: { name: 'Test Company' },
+		issuer: at('localhost'),
+		hosts: [
+			{ host: 'localhost', base: at('localhost'),
+				domain: 'localhost' },
+			{ host: 'www.localhost', base: at('www.localhost'),
+				domain: 'localhost' },
+			{ host: 'shop2.localhost', base: at('shop2.localhost'),
+				domain: 'shop2.localhost' },
+			{ host: 'api.localhost', base: at('api.localhost') },
+		],
+		database: { conninfo: `host=${dir}/pg dbname=shop` },
+		secrets: `${dir}/secrets`,
+		listen: { auth: `${dir}/run/auth.sock`,
+			guard: `${dir}/run/guard.sock` },
+		workers: { auth: 4, guard: 4 },
+		log: 'debug',
+		agents: { ports: ['*'], allow_networks: ['127.0.0.0/8', '::1/128'],
+			extra_ca: `${dir}/ca/ca.pem` },
+		apis: [{ type: 'openapi', url: `${at('localhost')}/api/openapi.json`,
+			description: 'Stock of each article' }],
+		guard: [{ prefix: '/api/', api: 'openapi', rules: [
+			{ path: '/api/openapi.json', methods: ['GET'], open: true },
+			{ path: '/api/stock.php', methods: ['GET'] },
+			{ path: '/api/whoami.php', methods: ['GET'] },
+			{ path: '/api/reserved.php', methods: ['GET'],
+				scopes: ['poppy:read'] }] }],
+	};
+
+	bend(c);
+	return c;
+}
