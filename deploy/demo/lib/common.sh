@@ -103,7 +103,7 @@ listener() {
 need_port() {
 	ss -Hltn "sport = :$1" 2>/dev/null | grep -q . || return 0
 	who=$(listener "$1")
-	die "port $1 is taken by ${who:-a process of another user}: end it," \
+	die "port $1 is taken by ${who:-another user's process}: end it," \
 	    "or choose another one with --port"
 }
 

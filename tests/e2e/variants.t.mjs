@@ -1,0 +1,166 @@
+// Companies of other kinds, on a stack of their own: the address policy of
+// production, an issuer with a path, short lives, a website alone.
+import net from 'node:net';
+import { proves, run, sleep, test } from './lib/tap.mjs';
+import { Agent, User } from './lib/agent.mjs';
+import { RESPONDER, Shot, environment, request } from './lib/fcgi.mjs';
+import { send } from './lib/http.mjs';
+import { World } from './lib/world.mjs';
+
+const PATH = '/.well-known/poppy.json';
+const META = '/.well-known/oauth-authorization-server';
+let w;
+
+const get = (path, host) => send(w.url(path, host), { ca: w.ca });
+
+// First the stack as begin() made it: agents only from public addresses.
+test('production: no way to an inner address', proves('R-4.1-16', 'R-4.1-1'),
+    async (t) => {
+	const port = w.docs.base.split(':').pop();
+	const seen = [];
+	const trap = net.createServer((c) => {
+		seen.push(c.remoteAddress);
+		c.destroy();
+	});
+	const before = w.docs.connections;
+
+	await new Promise((ok) => trap.listen(0, '::', ok));
+	const inner = trap.address().port;
+	for (const host of ['localhost', '127.0.0.1', '127.1', '127.0.0.2',
+		'2130706433', '0x7f000001', '0177.0.0.1', '0', '0.0.0.0',
+		'localhost.', 'a.localhost', '[::1]', '[::]',
+		'[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]',
+		'[64:ff9b::7f00:1]', '[64:ff9b::127.0.0.1]', '[2002:7f00:1::]',
+		'[2001:0:0:0:0:0:80ff:fffe]', '[fe80::1]', '[fc00::1]',
+		'[ff02::1]', '10.0.0.1', '172.16.0.1', '192.168.0.1',
+		'169.254.169.254', '[::ffff:169.254.169.254]', '100.64.0.1',
+		'192.0.0.1', '198.18.0.1', '224.0.0.1', '240.0.0.1',
+		'255.255.255.255', '127.0.0.1%00.example.com',
+		'①②⑦.0.0.1', '127。0。0。1']) {
+		for (const p of [port, inner]) {
+			const a = new Agent(w);
+
+			a.id = `https://${host}:${p}/${a.name}/agent.json`;
+			const began = Date.now();
+			t.refused(await a.token(new User()), 401,
+			    'invalid_client', `${host}:${p}`);
+			t.ok(Date.now() - began < 7000, `${host}: in time`);
+		}
+	}
+	t.eq(w.docs.connections, before, 'connections to the agent');
+	t.eq(seen, [], 'connections to an inner service');
+	trap.close();
+}, { timeout: 120000 });
+
+test('an issuer with a path: the inserted URL, the appended one, no other',
+    proves('R-3.2-2', 'R-3.2-3', 'R-3.1-6'), async (t) => {
+	w.restart((c) => { c.issuer += '/tenant/one'; });
+	const issuer = `${w.base}/tenant/one`;
+	const inserted = await get(`${META}/tenant/one`);
+	// The shipped include leads only fixed paths to us, so ask the program.
+	const shot = await Shot.open(`${w.dir}/run/auth-1.sock`);
+	const appended = await shot.fire(request(RESPONDER,
+	    environment('GET', w.url(`/tenant/one${META}`), [])));
+
+	t.eq(inserted.status, 200, 'inserted');
+	t.eq(inserted.json?.issuer, issuer, 'issuer');
+	t.eq(appended.status, 200, 'appended');
+	t.eq(appended.json, inserted.json, 'the same document');
+	for (const p of [META, `${META}/`, `${META}/tenant`, `${META}/tenant/`,
+		`${META}/tenant/one/`, `${META}/tenant/one/x`, `${META}/other`,
+		`/tenant${META}`])
+		t.ok([404, 400].includes((await get(p)).status), p);
+	for (const host of ['localhost', 'shop2.localhost'])
+		t.eq((await get(PATH, host)).json?.auth?.issuer, issuer, host);
+	w.tokenEndpoint = inserted.json.token_endpoint;
+	const a = new Agent(w);
+	t.eq((await a.token(new User(), { form: { client_assertion:
+		a.clientAssertion({ aud: issuer }) } })).status, 200,
+	    'aud = issuer');
+	t.refused(await a.token(new User(), { form: { client_assertion:
+		a.clientAssertion({ aud: w.base }) } }), 401, 'invalid_client',
+	    'aud = a part of the issuer');
+}, { timeout: 90000 });
+
+test('short lives: a token and a Session end, and say so',
+    proves('R-4.2-22', 'R-6-10', 'R-4.2-13', 'R-4.2-23'), async (t) => {
+	w.restart((c) => {
+		c.tokens = { session_seconds: 3 };
+		c.sessions = { idle_seconds: 8, max_seconds: 12 };
+	});
+	w.tokenEndpoint = `${w.base}/poppy/oauth/token`;
+	const a = new Agent(w);
+	const s = await a.session();
+	const began = Date.now();
+	const at = (sec) => sleep(Math.max(0, began + sec * 1000 - Date.now()));
+
+	t.eq(s.res.json.expires_in, 3, 'expires_in');
+	t.eq((await a.call(s, 'GET', w.stock)).status, 200, 'fresh');
+	await at(4.5);
+	t.challenged(await a.call(s, 'GET', w.stock), 401, 'invalid_token',
+	    'its time is over');
+	const r = await a.session(s.user, { form: { session_id: s.id } });
+	t.eq(r.id, s.id, 'renewed in time');
+	t.eq((await a.call(r, 'GET', w.stock)).status, 200, 'new token');
+	await at(10);
+	const again = await a.token(s.user, { form: { session_id: s.id } });
+	t.eq(again.status, 200, 'used 5.5 s ago, so it lives');
+	await at(14);
+	t.refused(await a.token(s.user, { form: { session_id: s.id } }), 400,
+	    'invalid_session', 'past its longest life');
+	const idle = await a.session();
+	await sleep(9500);
+	t.refused(await a.token(idle.user, { form: { session_id: idle.id } }),
+	    400, 'invalid_session', 'not used for too long');
+}, { timeout: 120000 });
+
+test('a website alone: no auth, no apis, no endpoints', proves('R-3.1-5',
+    'R-3.1-12', 'R-3.1-17'), async (t) => {
+	w.restart((c) => {
+		c.issuer = '';
+		delete c.apis;
+		c.guard = [];
+	});
+	const { status, json } = await get(PATH);
+
+	t.eq(status, 200, 'status');
+	t.eq(json?.auth, undefined, 'no auth');
+	t.eq(json?.apis, undefined, 'no apis');
+	t.eq(json?.agent, undefined, 'no agent');
+	t.eq(json?.web, {}, 'web without browser endpoint');
+	t.eq((await get(META)).status, 404, 'no metadata');
+	const a = new Agent(w);
+	t.eq((await a.token(new User())).status, 404, 'no token endpoint');
+}, { timeout: 60000 });
+
+test('two processes of each program are one company',
+    proves('R-4.3-8', 'R-4.2-6', 'R-3.2-5'), async (t) => {
+	w.restart(() => {}, ['--auth-procs', '2', '--guard-procs', '2']);
+	w.tokenEndpoint = `${w.base}/poppy/oauth/token`;
+	const a = new Agent(w);
+	const all = await Promise.all(Array.from({ length: 20 }, () =>
+	    a.session()));
+
+	t.eq(w.pids('auth').length, 2, 'processes');
+	for (const s of all) {
+		const r = await a.session(s.user, { form: { session_id: s.id } });
+
+		t.eq(r.id, s.id, 'renewed');
+		t.eq((await a.call(r, 'GET', w.stock)).status, 200, 'call');
+		const proof = s.user.proof('GET', w.stockBare,
+		    { token: s.token });
+		const got = await Promise.all([0, 1, 2, 3].map(() =>
+		    a.call(s, 'GET', w.stock, { proof })));
+		t.eq(got.filter((x) => x.status === 200).length, 1, 'winners');
+	}
+	t.ok(a.hits() <= 2, 'fetches', a.hits());
+}, { timeout: 90000 });
+
+await run({
+	before: async () => {
+		w = await World.up({ bend: (c) => {
+			c.agents = { ports: ['*'], extra_ca: c.agents.extra_ca };
+		} });
+	},
+	after: () => w?.close(),
+});
