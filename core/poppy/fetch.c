@@ -144,6 +144,8 @@ pf_client_reload(struct pf_req *rq, const struct pf_client *had,
 	struct pf_client *c;
 	enum pf_rc rc;
 
+	if (pf_flight_under_way(pf_app(rq)->proc, had->client_id))
+		return wait_for(rq, had->client_id, false);
 	if (__atomic_load_n(&had->settled_until_ms, __ATOMIC_RELAXED) >
 	    pf_mono_ms())
 		return PF_E_ABSENT;

@@ -59,7 +59,8 @@ $$;
 --   wait	somebody else is fetching
 -- With fetch and wait comes a copy that may still serve if the agent's host
 -- can't be reached, if there is one. p_force asks for a fetch although the copy
--- is fresh (unknown kid, bad signature): granted once in 30 s, else 'fresh'.
+-- is fresh (unknown kid, bad signature): granted once in 30 s; 'wait' while that
+-- one is under way, so that all who met a new key get it; else 'fresh'.
 CREATE OR REPLACE FUNCTION poppy_api.client_get(p_client_id text,
     p_claim boolean, p_force boolean, OUT outcome text, OUT client_no bigint,
     OUT version bigint, OUT metadata text, OUT jwks text, OUT fresh_s int,
@@ -91,14 +92,17 @@ BEGIN
 
 	IF c.fresh_until > now_at THEN
 		outcome := 'fresh';
-		IF p_force AND p_claim AND c.refetch_after <= now_at THEN
+		IF p_force AND c.claimed_until > now_at THEN
+			-- Newer keys are on their way: judge by those.
+			outcome := 'wait';
+		ELSIF p_force AND p_claim AND c.refetch_after <= now_at THEN
 			UPDATE poppy.client
 			SET refetch_after = now_at + 30,
 			    claimed_until = now_at + 8
 			WHERE client.client_no = c.client_no
 			    AND client.refetch_after <= now_at;
 			outcome := CASE WHEN FOUND THEN 'fetch'
-			    ELSE 'fresh' END;
+			    ELSE 'wait' END;
 		END IF;
 		fresh_s := c.fresh_until - now_at;
 	ELSIF c.failed_until > now_at AND c.stale_until > now_at THEN

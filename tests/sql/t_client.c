@@ -168,7 +168,7 @@ copies(void)
 	/* Refetch on suspicion. */
 	got_is(get(ID, false, true), "fresh", true, "only looked: no force");
 	got_is(get(ID, true, true), "fetch", true, "force: granted");
-	got_is(get(ID, true, true), "fresh", true, "... once");
+	got_is(get(ID, true, true), "wait", true, "... once: others wait");
 	later(29);
 	got_is(get(ID, true, true), "fresh", true, "... in 30 s");
 	later(1);
