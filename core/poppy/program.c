@@ -16,6 +16,7 @@
 #include "core/jose/crypt.h"
 #include "core/poppy/client.h"
 #include "core/poppy/fetch.h"
+#include "core/poppy/principal.h"
 #include "core/web/challenge.h"
 #include "core/web/outbound.h"
 
@@ -101,6 +102,23 @@ on_begin(void *ctx, struct pf_req *rq)
 	rq->app = r->app;
 	(void)pthread_mutex_unlock(&r->lock);
 	rq->scheme = "DPoP";
+	rq->db_trips = rq->db != NULL ? pf_db_trips(rq->db) : 0;
+}
+
+/* Whose request it was, and what it cost the database. Never the User. */
+static size_t
+on_fields(void *ctx, const struct pf_req *rq, struct pf_field *f, size_t room)
+{
+	size_t n = 0;
+
+	(void)ctx;
+	if (rq->db != NULL && n < room)
+		f[n++] = (struct pf_field)PF_F_INT("db_trips",
+		    pf_db_trips(rq->db) - rq->db_trips);
+	if (rq->who != NULL && n < room)
+		f[n++] = (struct pf_field)PF_F_STR("client_id",
+		    rq->who->client_id);
+	return n;
 }
 
 static void
@@ -221,6 +239,7 @@ static const struct pf_serve_ops ops = {
 	.handle = on_handle,
 	.begin = on_begin,
 	.end = on_end,
+	.fields = on_fields,
 	.reload = on_reload,
 	.tick = on_tick,
 	.start = on_start,
