@@ -114,9 +114,10 @@ join_workers(struct pf_serve *s)
 	struct timespec until;
 
 	pf_lock(s);
-	s->quit = s->closed = true;
-	pthread_cond_broadcast(&s->work);
+	s->closed = true;
 	pf_unlock(s);
+	for (unsigned i = 0; i < s->nworkers; i++)
+		sem_post(&s->work);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_S;
 	for (unsigned i = 0; i < s->nworkers; i++) {
@@ -207,7 +208,7 @@ pf_serve_run(const struct pf_serve_opts *opts)
 	if ((rc = take_opts(&s, opts)) != PF_OK)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
-	pthread_cond_init(&s.work, NULL);
+	sem_init(&s.work, 0, 0);
 	if ((rc = init(&s)) == PF_OK)
 		rc = serve(&s, &started);
 	close_workers(&s);
@@ -222,7 +223,7 @@ pf_serve_run(const struct pf_serve_opts *opts)
 	pf_listen_close(&s);
 	pf_event_close(&s);
 	free(s.workers);
-	pthread_cond_destroy(&s.work);
+	sem_destroy(&s.work);
 	pthread_mutex_destroy(&s.lock);
 	return rc;
 }
@@ -250,7 +251,7 @@ pf_serve_job(struct pf_serve *s,
 		free(job);
 		return PF_E_BUSY;
 	}
-	pthread_cond_signal(&s->work);
+	sem_post(&s->work);
 	return PF_OK;
 }
 

@@ -109,7 +109,7 @@ want_reload(struct pf_serve *s)
 	s->reload_out = true;
 	pf_unlock(s);
 	if (push)
-		pthread_cond_signal(&s->work);
+		sem_post(&s->work);
 }
 
 static void
@@ -202,7 +202,7 @@ tick_l(struct pf_serve *s, int64_t now)
 		return;
 	s->tick_out = true;
 	pf_push_l(s, &s->tick);
-	pthread_cond_signal(&s->work);
+	sem_post(&s->work);
 }
 
 static void

@@ -16,6 +16,7 @@
 #define PF_SERVE_INT_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/uio.h>
 
 #include "core/web/gate.h"
@@ -139,14 +140,13 @@ struct pf_serve {
 	int64_t emfile_log_ms;
 
 	pthread_mutex_t lock;
-	pthread_cond_t work;
+	sem_t work;		/* counts what is in the queue */
 	/* All below is guarded by lock. */
 	struct pf_work *head, **tail;
 	struct pf_work tick, reload;
 	bool tick_out, reload_out, reload_again;
 	int64_t tick_at_ms;
 	unsigned njobs;
-	bool quit;		/* workers: end when the queue is empty */
 	bool closed;		/* no more jobs are taken */
 
 	struct pf_slot **chunk;
@@ -188,7 +188,7 @@ void pf_slot_watch(struct pf_serve *s, struct pf_slot *sl,
     enum slot_state state, uint32_t events, int64_t due_ms);
 /* Wait for the next request of a kept connection. */
 void pf_slot_again(struct pf_serve *s, struct pf_slot *sl);
-/* The queue of work. */
+/* The queue of work; sem_post() of work follows each push. */
 void pf_push_l(struct pf_serve *s, struct pf_work *w);
 void pf_slot_push(struct pf_serve *s, struct pf_slot *sl);
 /* Make the event thread look up. */

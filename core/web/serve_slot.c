@@ -258,5 +258,5 @@ pf_slot_push(struct pf_serve *s, struct pf_slot *sl)
 	pf_push_l(s, &sl->work);
 	pf_unlock(s);
 	/* Out of the lock: the one it wakes need not wait for us. */
-	pthread_cond_signal(&s->work);
+	sem_post(&s->work);
 }

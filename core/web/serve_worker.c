@@ -309,9 +309,10 @@ next(struct pf_serve *s)
 	struct pf_work *work;
 	struct pf_slot *sl;
 
+	/* One post for each piece of work, and one a worker at the end. */
+	while (sem_wait(&s->work) != 0)
+		;
 	pf_lock(s);
-	while (s->head == NULL && !s->quit)
-		pthread_cond_wait(&s->work, &s->lock);
 	if ((work = s->head) != NULL) {
 		s->head = work->next;
 		if (s->head == NULL)
