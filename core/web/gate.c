@@ -194,7 +194,8 @@ header(struct pf_gate *g)
 	if (g->begun && id != g->id)
 		return bad(g, "a second request on the connection");
 	/* On a kept connection an authorizer's empty STDIN may come after the
-	 * reply to its request. libfcgi skips it, as its id is not yet known. */
+	 * reply to its request. libfcgi skips it, as its id is not yet
+	 * known. */
 	if (!g->begun && g->role == PF_GATE_AUTHORIZER && g->type == STDIN &&
 	    g->left == 0 && !g->stray) {
 		g->stray = true;

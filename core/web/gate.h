@@ -1,12 +1,12 @@
 /*
  * gate - is there one whole, sound FastCGI request in these bytes?
  *
- * libfcgi sees nothing that has not passed here: version 1, BEGIN_REQUEST of our
- * role first, then PARAMS, then STDIN, all of one request id, the names and
- * lengths of the parameters sound (CVE-2025-23016 was a length that libfcgi
- * added up wrongly). No multiplexing, no management records, no ABORT_REQUEST
- * (neither lighttpd nor httpd sends any), nothing behind the request. Bytes may
- * come in pieces of any size; nothing is kept of them.
+ * libfcgi sees nothing that has not passed here: version 1, BEGIN_REQUEST of
+ * our role first, then PARAMS, then STDIN, all of one request id, the names
+ * and lengths of the parameters sound (CVE-2025-23016 was a length that
+ * libfcgi added up wrongly). No multiplexing, no management records, no
+ * ABORT_REQUEST (neither lighttpd nor httpd sends any), nothing behind the
+ * request. Bytes may come in pieces of any size; nothing is kept of them.
  */
 #ifndef PF_GATE_H
 #define PF_GATE_H

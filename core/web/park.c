@@ -16,7 +16,6 @@ struct pf_waiting {
 	struct pf_worker *worker;
 	struct pf_slot *slot;
 	struct pf_buf out;	/* written in this wake */
-	int64_t deadline_ms;
 };
 
 static uint32_t
@@ -127,6 +126,8 @@ pf_park_rerun_begin(struct pf_req *rq, pf_parkid *id)
 enum pf_rc
 pf_park_rerun(struct pf_req *rq, int64_t deadline_ms)
 {
+	if (!rq->wait->slot->begun)
+		return PF_E_BUG;
 	rq->wait->want = WANT_RERUN;
 	rq->wait->deadline_ms = deadline_ms;
 	return PF_PARKED;
@@ -163,7 +164,7 @@ pf_park_waiter(struct pf_req *rq, const struct pf_waiter_ops *ops,
 	struct pf_slot *sl = rq->wait->slot;
 	void *copy;
 
-	if (nstate > STATE_MAX)
+	if (nstate > STATE_MAX || !sl->begun)
 		return PF_E_BUG;
 	if ((copy = malloc(nstate > 0 ? nstate : 1)) == NULL)
 		return PF_E_MEM;
@@ -272,8 +273,12 @@ pf_park_run_waiter(struct pf_worker *w, struct pf_slot *sl)
 	bool end;
 
 	pf_buf_init(&waiting.out, w->arena, WRITE_MAX);
+	if (why == PF_WAKE_TIME)
+		sl->wait.deadline_ms = 0;
 	rc = sl->ops->wake(&waiting, why);
-	end = rc == PF_OK || (rc == PF_PARKED && why == PF_WAKE_STOP);
+	/* Without a new deadline it would wait for ever. */
+	end = rc == PF_OK || (rc == PF_PARKED && (why == PF_WAKE_STOP ||
+	    sl->wait.deadline_ms == 0));
 	sent = waiting.out.failed || (!end && rc != PF_PARKED) ? SENT_DEAD :
 	    pf_reply_send(w->s, sl, pf_buf_str(&waiting.out), PF_LIT(""), end,
 	    !end);

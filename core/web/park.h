@@ -1,14 +1,15 @@
 /*
  * park - requests that wait without a thread.
  *
- * Two ways. A *rerun* keeps the whole request: when woken, the handler runs again
- * from its start on a worker and finds what it waited for (an agent's document,
- * say). A *waiter* keeps a descriptor and a few bytes of the handler's own, so
- * that ten thousand cost about 2 MB: when woken, its function writes the reply,
- * a piece of it, or waits on. Either way nobody touches the request between
- * PF_PARKED and the wake, and a peer that goes away frees its place.
+ * Two ways. A *rerun* keeps the whole request: when woken, the handler runs
+ * again from its start on a worker and finds what it waited for (an agent's
+ * document, say). A *waiter* keeps a descriptor and a few bytes of the
+ * handler's own, so that ten thousand cost about 2 MB: when woken, its
+ * function writes the reply, a piece of it, or waits on. Either way nobody
+ * touches the request between PF_PARKED and the wake, and a peer that goes
+ * away frees its place.
  *
- * A wake that comes before the park is complete is not lost: the handle exists
+ * Deadlines are pf_mono_ms(). A wake that comes before the park is complete is not lost: the handle exists
  * from pf_park_*_begin() on, and waking it then makes the park return at once.
  */
 #ifndef PF_PARK_H
@@ -21,7 +22,7 @@ typedef uint64_t pf_parkid;	/* slot and generation; never used twice */
 enum pf_wake {
 	PF_WAKE_EVENT,		/* pf_park_wake() */
 	PF_WAKE_TIME,		/* the deadline came */
-	PF_WAKE_STOP		/* the program ends: answer what can be answered */
+	PF_WAKE_STOP		/* the program ends: answer if you can */
 };
 
 /* Wake one; any thread; stale ids are ignored. */
@@ -30,8 +31,7 @@ void pf_park_wake(struct pf_serve *s, pf_parkid id);
 /*
  * Rerun. begin() gives the id under which others may wake it; then the handler
  * returns pf_park_rerun(), which is PF_PARKED. The deadline wakes it too;
- * rq->runs tells how often it has run, and *why it was woken is in rq->wait (see
- * pf_park_woken()). PF_E_BUSY when max_parked is reached: answer 503.
+ * rq->runs tells how often it has run, and pf_park_woken() why. PF_E_BUSY when max_parked is reached: answer 503.
  */
 PF_MUST enum pf_rc pf_park_rerun_begin(struct pf_req *rq, pf_parkid *id);
 PF_MUST enum pf_rc pf_park_rerun(struct pf_req *rq, int64_t deadline_ms);
@@ -47,10 +47,13 @@ struct pf_waiting;		/* one wake of a waiter, on a worker */
 struct pf_waiter_ops {
 	/*
 	 * PF_OK: the reply is complete after what was written; PF_PARKED: wait
-	 * on. Anything else ends the connection. state may be changed in place.
+	 * on (after PF_WAKE_TIME with a new deadline; at PF_WAKE_STOP it is the
+	 * end all the same). Anything else ends the connection. state may be
+	 * changed in place.
 	 */
 	enum pf_rc (*wake)(struct pf_waiting *w, enum pf_wake why);
-	/* The peer is gone or the wait is over: last call, any thread, short. */
+	/* The peer is gone or the wait is over: last call, any thread,
+	 * short. */
 	void (*gone)(void *ctx, void *state);
 	void *ctx;
 };
@@ -66,8 +69,10 @@ struct pf_arena *pf_waiting_arena(struct pf_waiting *w);
 struct pf_db *pf_waiting_db(struct pf_waiting *w);
 void pf_waiting_deadline(struct pf_waiting *w, int64_t deadline_ms);
 /*
- * Bytes for the peer; never blocks. What does not fit the socket's buffer now
- * drops the peer (a stream's client reconnects); returns false then.
+ * Bytes for the peer, sent in one piece when wake() returns; never blocks. The
+ * last words (PF_OK) may take up to 30 s like any reply; of a stream that waits
+ * on, what does not fit the socket's buffer drops the peer, who reconnects.
+ * False: over 4 MiB in one wake; the peer is dropped.
  */
 bool pf_waiting_write(struct pf_waiting *w, struct pf_str bytes);
 

@@ -16,8 +16,8 @@ struct extra {
 
 /*
  * Each of these decides something, so each may stand there once only: a second
- * one is a header spelled with underscores (D_PoP, X_Forwarded_For) that the web
- * server maps to the same name as the real one.
+ * one is a header spelled with underscores (D_PoP, X_Forwarded_For) that the
+ * web server maps to the same name as the real one.
  */
 static const struct {
 	struct pf_str name;

@@ -29,7 +29,7 @@ struct pf_req {
 	struct pf_arena *arena;
 	struct pf_db *db;		/* this worker's */
 	struct pf_serve *serve;
-	const void *app;		/* the program's own: settings, caches */
+	const void *app;		/* the program's own: settings */
 	const struct pf_route *route;	/* once found */
 	struct pf_principal *who;	/* once known: core/poppy/principal.h */
 
@@ -38,9 +38,9 @@ struct pf_req {
 	struct pf_str uri;		/* REQUEST_URI, raw */
 	struct pf_str path;		/* its path, raw, not yet checked */
 	struct pf_str query;		/* PF_NOSTR without '?' */
-	struct pf_str host;		/* POPPY_HOST if the include sets it, else
-					 * Host; a key (pf_host_key); PF_NOSTR if
-					 * it is no host */
+	struct pf_str host;		/* POPPY_HOST if the include sets it,
+					 * else Host; a key (pf_host_key);
+					 * PF_NOSTR if it is no host */
 	struct pf_str remote_addr;	/* as the web server says */
 	struct pf_str remote_port;
 	struct pf_str content_type;
@@ -58,7 +58,7 @@ struct pf_req {
 	struct pf_str last_event_id;
 	struct pf_str forwarded_for;	/* X-Forwarded-For; counts only behind a
 					 * proxy named in the settings */
-	struct pf_str gate;		/* POPPY_GATE, set by the include alone */
+	struct pf_str gate;		/* POPPY_GATE, set by the include */
 	struct pf_str unique_id;	/* UNIQUE_ID of Apache */
 
 	struct pf_str var[PF_REQ_VARS];	/* {..} of the route, raw */
@@ -74,9 +74,9 @@ struct pf_req {
 	const char *scheme;		/* of challenges: "DPoP" or "Bearer" */
 	bool token_endpoint;		/* proof errors are 400 here */
 
-	struct pf_wait *wait;		/* set while parked for a rerun */
+	struct pf_wait *wait;		/* the runtime's own */
 	unsigned runs;			/* 1 the first time, 2 after a park */
-	void *kept;			/* a handler's own, over reruns; arena */
+	void *kept;			/* a handler's own, over reruns */
 };
 
 #endif

@@ -214,7 +214,8 @@ pf_resp_cached(struct pf_req *rq, const char *type, struct pf_str body,
 
 /*
  * Content-Length only where there is content: an authorizer's success must
- * carry nothing but its variables, and a web server counts an empty body itself.
+ * carry nothing but its variables, and a web server counts an empty body
+ * itself.
  */
 enum pf_rc
 pf_resp_block(struct pf_req *rq, struct pf_str *out)

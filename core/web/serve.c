@@ -107,7 +107,8 @@ open_workers(struct pf_serve *s)
 }
 
 /* What waits in the queue is still done. A worker that does not come back has
- * all that it may touch still in use: then only the end of the process helps. */
+ * all that it may touch still in use: then only the end of the process
+ * helps. */
 static void
 join_workers(struct pf_serve *s)
 {

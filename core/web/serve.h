@@ -5,14 +5,17 @@
  * The event thread owns the listening sockets and every idle, incomplete or
  * parked connection, the LISTEN connection, timers and signals. A worker only
  * touches a request that is complete. libfcgi parses; records of the reply are
- * written by us, in one piece. Nothing a peer does or fails to do holds a worker:
- *	- a request of up to 16 KiB is dispatched when it is complete; what begins
- *	  with anything but sound FastCGI records of our role is closed
+ * written by us, in one piece. Nothing a peer does or fails to do holds a
+ * worker:
+ *	- a request of up to 16 KiB is dispatched when it is complete; what
+ *	  begins with anything but sound FastCGI records of our role is closed
  *	- a bigger one is collected by the event thread as its bytes come (5 s
- *	  without a byte, 20 s in all, 64 MiB over all of them), then dispatched
- *	- one over a limit is answered 413 or 431, an incomplete one after 10 s 400
- *	- what a peer does not take at once of a reply is sent by the event thread,
- *	  up to 30 s
+ *	  without a byte, 20 s in all, 64 MiB over all of them), then
+ *	  dispatched
+ *	- one over a limit is answered 413 or 431, an incomplete one 400
+ *	  after 10 s
+ *	- what a peer does not take at once of a reply is sent by the event
+ *	  thread, up to 30 s
  * EMFILE pauses accepting for 100 ms. SIGTERM and SIGINT: stop accepting, wake
  * all parked, finish what runs (10 s at most), return. SIGHUP: ops->reload().
  */
@@ -27,8 +30,9 @@
 enum pf_role { PF_RESPONDER, PF_AUTHORIZER };
 
 struct pf_serve_ops {
-	/* Handle one request on a worker. Whatever is returned but PF_PARKED, the
-	 * reply in rq->resp goes out (an error reply is the ops' to build). */
+	/* Handle one request on a worker. Whatever is returned but PF_PARKED,
+	 * the reply in rq->resp goes out (an error reply is the ops' to
+	 * build). */
 	enum pf_rc (*handle)(struct pf_req *rq);
 	/* Around handle(), on the same thread; take and give back rq->app. */
 	void (*begin)(void *ctx, struct pf_req *rq);
@@ -37,7 +41,8 @@ struct pf_serve_ops {
 	void (*reload)(void *ctx);
 	/* Every tick_ms, on a worker, never twice at once. db may be used. */
 	void (*tick)(void *ctx, struct pf_db *db, struct pf_arena *a);
-	/* A notification, on the event thread: only pf_park_wake() and the like. */
+	/* A notification, on the event thread: only pf_park_wake() and the
+	 * like. */
 	void (*heard)(void *ctx, struct pf_str payload);
 	void (*lost)(void *ctx);
 	/* Once, on the main thread, before the first request: for threads and
@@ -46,18 +51,20 @@ struct pf_serve_ops {
 	/* Once, after the last request, before pf_serve_run() returns. */
 	void (*stop)(void *ctx);
 	/* Further fields for the log line of a request, at most max; how many.
-	 * Nothing secret. Before end(); not for a request that was refused before
-	 * begin(). A waiter's line is written when it parks, with status 0. */
+	 * Nothing secret. Before end(); not for a request that was refused
+	 * before begin(). A waiter's line is written when it parks, with
+	 * status 0. */
 	size_t (*fields)(void *ctx, const struct pf_req *rq,
 	    struct pf_field *f, size_t max);
 };
 
 struct pf_serve_opts {
-	/* "/run/poppy/auth.sock" or "127.0.0.1:9001" or "[::1]:9001". NULL: the
-	 * inherited descriptor 0 if it is a listening socket, or those of
-	 * LISTEN_FDS (LISTEN_PID must be ours). An inherited one wins over a given
-	 * one. A socket file is made with mode 0660; a stale one is replaced, a
-	 * live one is an error. TCP other than loopback needs tcp_anywhere. */
+	/* "/run/poppy/auth.sock" or "127.0.0.1:9001" or "[::1]:9001". NULL:
+	 * the inherited descriptor 0 if it is a listening socket, or those of
+	 * LISTEN_FDS (LISTEN_PID must be ours). An inherited one wins over a
+	 * given one. A socket file is made with mode 0660; a stale one is
+	 * replaced, a live one is an error. TCP other than loopback needs
+	 * tcp_anywhere. */
 	const char *listen;
 	bool tcp_anywhere;
 	int backlog;			/* 4096 */
@@ -71,7 +78,7 @@ struct pf_serve_opts {
 	const char *notify_channel;
 	const struct pf_serve_ops *ops;
 	void *ctx;
-	size_t max_body;		/* of any request; 0: 1 MiB. Over it 413 */
+	size_t max_body;		/* over it 413; 0: 1 MiB */
 };
 
 /*

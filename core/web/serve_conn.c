@@ -14,7 +14,7 @@
  * pieces could not write its last one. Then they are read for good. */
 #define LOOKS		2
 #define EMFILE_MS	100
-#define EMFILE_LOG_MS	10000
+#define LOG_MS		10000	/* between lines that a peer can cause */
 #define STOP_SILENT_MS	250	/* accepted just before the stop */
 #define STOP_PARTIAL_MS	1500
 
@@ -26,10 +26,23 @@ count_refused(struct pf_serve *s)
 	pf_unlock(s);
 }
 
+/* At most one line in LOG_MS; the counter in the last line tells the rest. */
+static bool
+may_log(int64_t *next_ms)
+{
+	int64_t now = pf_mono_ms();
+
+	if (now < *next_ms)
+		return false;
+	*next_ms = now + LOG_MS;
+	return true;
+}
+
 void
 pf_gate_refused(struct pf_serve *s, struct pf_slot *sl)
 {
-	PF_LOG(PF_LOG_WARN, "not_fastcgi", PF_F_Z("why", sl->gate.why));
+	if (may_log(&s->bad_log_ms))
+		PF_LOG(PF_LOG_WARN, "not_fastcgi", PF_F_Z("why", sl->gate.why));
 	count_refused(s);
 	pf_slot_end(s, sl);
 }
@@ -97,17 +110,13 @@ gate_read(struct pf_serve *s, struct pf_slot *sl, uint32_t events)
 static void
 accept_pause(struct pf_serve *s, int why)
 {
-	int64_t now = pf_mono_ms();
-
 	s->accepting = false;
-	s->accept_at_ms = now + EMFILE_MS;
+	s->accept_at_ms = pf_mono_ms() + EMFILE_MS;
 	for (unsigned i = 0; i < s->nlis; i++)
 		epoll_ctl(s->ep, EPOLL_CTL_DEL, s->lis[i].fd, NULL);
-	if (now < s->emfile_log_ms)
-		return;
-	s->emfile_log_ms = now + EMFILE_LOG_MS;
-	PF_LOG(PF_LOG_ERROR, "accept", PF_F_INT("errno", why),
-	    PF_F_Z("hint", "raise LimitNOFILE"));
+	if (may_log(&s->emfile_log_ms))
+		PF_LOG(PF_LOG_ERROR, "accept", PF_F_INT("errno", why),
+		    PF_F_Z("hint", "raise LimitNOFILE"));
 }
 
 void

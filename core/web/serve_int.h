@@ -137,7 +137,7 @@ struct pf_serve {
 	unsigned nlis;
 	bool accepting;
 	int64_t accept_at_ms;	/* when to accept again after EMFILE */
-	int64_t emfile_log_ms;
+	int64_t emfile_log_ms, bad_log_ms;
 
 	pthread_mutex_t lock;
 	sem_t work;		/* counts what is in the queue */
@@ -180,8 +180,8 @@ void pf_slot_drop_bytes(struct pf_serve *s, struct pf_slot *sl);
  * stays below max. */
 bool pf_slot_room(struct pf_serve *s, struct pf_slot *sl, size_t size,
     size_t *total, size_t max);
-/* Hand a connection to the epoll set in a state; due_ms 0: no deadline. One that
- * can't be watched is still the caller's (false), or ended. */
+/* Hand a connection to the epoll set in a state; due_ms 0: no deadline. One
+ * that can't be watched is still the caller's (false), or ended. */
 bool pf_slot_watch_l(struct pf_serve *s, struct pf_slot *sl,
     enum slot_state state, uint32_t events, int64_t due_ms);
 void pf_slot_watch(struct pf_serve *s, struct pf_slot *sl,

@@ -79,7 +79,8 @@ take(struct pf_serve *s, int fd, const char *name)
 	return PF_OK;
 }
 
-/* Sockets of systemd: LISTEN_FDS of them from 3 on, if they are meant for us. */
+/* Sockets of systemd: LISTEN_FDS of them from 3 on, if they are meant for
+ * us. */
 static enum pf_rc
 take_passed(struct pf_serve *s)
 {

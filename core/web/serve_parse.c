@@ -12,10 +12,10 @@
 #include "core/web/serve_int.h"
 
 /*
- * libfcgi parses, and does nothing else: it gets a descriptor from which a whole
- * request can be read that has passed the gate, never accepts, writes or closes.
- * Its public struct is what it is told by; a request that was collected is given
- * to it as a memory file.
+ * libfcgi parses, and does nothing else: it gets a descriptor from which a
+ * whole request can be read that has passed the gate, never accepts, writes or
+ * closes. Its public struct is what it is told by; a request that was
+ * collected is given to it as a memory file.
  */
 struct pf_parse {
 	FCGX_Request rq;
@@ -25,8 +25,9 @@ struct pf_parse {
 enum pf_rc
 pf_parse_init(void)
 {
-	/* Should libfcgi ever close a connection by itself, it must not wait up
-	 * to 2 s for the peer. Read in FCGX_Init(), before there are threads. */
+	/* Should libfcgi ever close a connection by itself, it must not wait
+	 * up to 2 s for the peer. Read in FCGX_Init(), before there are
+	 * threads. */
 	if (setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "0", 0) != 0)
 		return PF_E_MEM;
 	return FCGX_Init() == 0 ? PF_OK : PF_E_BUG;

@@ -79,7 +79,8 @@ log_request(struct pf_req *rq, int status, bool began)
 	pf_log_fields(PF_LOG_INFO, "request", f, n < FIELDS ? n : FIELDS);
 }
 
-/* Send the reply, tell the log; what the reply points to is still there then. */
+/* Send the reply, tell the log; what the reply points to is still there
+ * then. */
 static enum pf_sent
 reply(struct pf_serve *s, struct pf_slot *sl, struct pf_req *rq, enum pf_rc rc)
 {

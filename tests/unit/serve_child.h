@@ -21,11 +21,18 @@
 
 #define CHILD_IDS	20000
 
+/* The sanitizers keep what is freed for a while: memory can't be measured. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CHILD_MEASURES	false
+#else
+#define CHILD_MEASURES	true
+#endif
+
 static struct {
 	pthread_mutex_t lock;
 	pf_parkid ids[CHILD_IDS];
 	size_t nids;
-	int gone, reloads, ticks, ticking, jobs, started, stopped;
+	int gone, reloads, ticks, ticking, jobs, started, heard, lost;
 	int64_t wait_ms;
 	struct pf_serve *serve;
 } child = { .lock = PTHREAD_MUTEX_INITIALIZER, .wait_ms = 20000 };
@@ -135,12 +142,13 @@ child_stats(struct pf_req *rq)
 
 	pf_serve_stats(rq->serve, &st);
 	return child_fmt(rq, "parked=%llu waiting=%llu uploads=%llu gone=%d "
-	    "reloads=%d ticks=%d jobs=%d refused=%llu started=%d",
+	    "reloads=%d ticks=%d jobs=%d refused=%llu started=%d "
+	    "heard=%d lost=%d",
 	    (unsigned long long)st.parked_now,
 	    (unsigned long long)st.waiting_now,
 	    (unsigned long long)st.uploads, child.gone, child.reloads,
 	    child.ticks, child.jobs, (unsigned long long)st.refused,
-	    child.started);
+	    child.started, child.heard, child.lost);
 }
 
 static inline enum pf_rc
@@ -300,8 +308,8 @@ child_rerun(struct pf_req *rq)
 }
 
 /* Wake all who ever parked; most of the ids are stale. */
-static inline enum pf_rc
-child_wakeall(struct pf_req *rq)
+static inline size_t
+child_wake_ids(struct pf_serve *s)
 {
 	size_t n;
 
@@ -309,8 +317,45 @@ child_wakeall(struct pf_req *rq)
 	n = child.nids;
 	pthread_mutex_unlock(&child.lock);
 	for (size_t i = 0; i < n; i++)
-		pf_park_wake(rq->serve, child.ids[i]);
-	return child_fmt(rq, "%zu", n);
+		pf_park_wake(s, child.ids[i]);
+	return n;
+}
+
+static inline enum pf_rc
+child_wakeall(struct pf_req *rq)
+{
+	return child_fmt(rq, "%zu", child_wake_ids(rq->serve));
+}
+
+static inline void
+child_heard(void *ctx, struct pf_str payload)
+{
+	(void)ctx;
+	if (pf_str_eqz(payload, "wake"))
+		(void)child_wake_ids(child.serve);
+	child_count(&child.heard, 1);
+}
+
+static inline void
+child_lost(void *ctx)
+{
+	(void)ctx;
+	child_count(&child.lost, 1);
+}
+
+static inline enum pf_rc
+child_db(struct pf_req *rq)
+{
+	static const struct pf_stmt st = { "one", "SELECT 41 + 1" };
+	struct pf_row row;
+	enum pf_rc rc;
+
+	if (rq->db == NULL)
+		return PF_E_BUG;
+	rc = pf_db_one(rq->db, rq->arena, &st, NULL, 0, &row);
+	if (rc != PF_OK)
+		return rc;
+	return child_fmt(rq, "%lld", (long long)pf_row_int(&row, 0));
 }
 
 static const struct {
@@ -327,6 +372,7 @@ static const struct {
 	{ "/stream", child_wait }, { "/flood", child_wait },
 	{ "/cancel", child_cancel }, { "/rerun", child_rerun },
 	{ "/rerun-race", child_rerun }, { "/wakeall", child_wakeall },
+	{ "/db", child_db },
 };
 
 static inline enum pf_rc
@@ -373,7 +419,7 @@ child_start(void *ctx, struct pf_serve *s)
 
 static const struct pf_serve_ops child_ops = {
 	.handle = child_handle, .reload = child_reload, .tick = child_tick,
-	.start = child_start,
+	.start = child_start, .heard = child_heard, .lost = child_lost,
 };
 
 /* Settings of the next child; the tests change what they need. */

@@ -78,7 +78,7 @@ authorizer(void)
 
 	fc_request(&m, &a);
 	is(&m, PF_GATE_AUTHORIZER, PF_GATE_COMPLETE, "without STDIN");
-	is(&m, PF_GATE_RESPONDER, PF_GATE_BAD, "an authorizer's at a responder");
+	is(&m, PF_GATE_RESPONDER, PF_GATE_BAD, "at a responder");
 	m.n = 0;
 	fc_record(&m, FC_STDIN, 1, "", 0, 0);
 	fc_request(&m, &a);
@@ -250,8 +250,8 @@ limits(void)
 	fc_free(&pairs);
 }
 
-/* A request with some bytes changed: whatever the gate says, it says the same in
- * pieces, and it never counts more than it was given. */
+/* A request with some bytes changed: whatever the gate says, it says the same
+ * in pieces, and it never counts more than it was given. */
 static void
 noise(void)
 {

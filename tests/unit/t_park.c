@@ -153,7 +153,8 @@ many(void)
 		fd[i] = fc_ask_later(child_path, "/wait");
 	tap_ok(child_stat_becomes("waiting", MANY, 10000), "%d wait", MANY);
 	rss = child_get_number("/rss") - rss;
-	tap_ok(rss < MANY, "and cost less than 1 KiB each (%ld KiB)", rss);
+	tap_ok(rss < MANY || !CHILD_MEASURES,
+	    "and cost less than 1 KiB each (%ld KiB)", rss);
 	began = fc_ms();
 	(void)fc_get_status(child_path, "/wakeall", 5000);
 	for (int i = 0; i < MANY; i++) {
@@ -203,7 +204,7 @@ full(void)
 	tap_is(fc_get_status(child_path, "/rerun", 3000), 503, "nor rerun");
 	close(fd[1]);
 	tap_ok(child_stat_becomes("waiting", 1, 3000), "one goes");
-	tap_is(fc_get_status(child_path, "/wait?10", 3000), 200, "one may come");
+	tap_is(fc_get_status(child_path, "/wait?10", 3000), 200, "one comes");
 	/* The end: everybody gets an answer. */
 	kill(pid, SIGTERM);
 	is_reply(fd[3], 3000, 200, "stop", "a waiter at the stop");
@@ -213,7 +214,8 @@ full(void)
 	child_opts.max_parked = 5000;
 }
 
-/* httpd sends an authorizer no STDIN; others may send an empty one, whenever. */
+/* httpd sends an authorizer no STDIN; others may send an empty one,
+ * whenever. */
 static void
 authorizer(void)
 {

@@ -172,7 +172,8 @@ flat(void)
 	fc_sleep(50);
 	tap_is(child_get_number("/fds"), fds, "as many descriptors as before");
 	rss = child_get_number("/rss") - rss;
-	tap_ok(rss < 512, "and as much memory (%ld KiB more)", rss);
+	tap_ok(rss < 512 || !CHILD_MEASURES,
+	    "and as much memory (%ld KiB more)", rss);
 }
 
 static void
