@@ -23,6 +23,7 @@
 #define CONF_ARENA	(64u << 10)
 #define CONF_CAP	(16u << 20)
 #define RERUNS_MAX	1024u
+#define USER_LOG	8	/* bytes of a User's key */
 
 struct running {
 	struct pf_proc proc;
@@ -105,19 +106,35 @@ on_begin(void *ctx, struct pf_req *rq)
 	rq->db_trips = rq->db != NULL ? pf_db_trips(rq->db) : 0;
 }
 
-/* Whose request it was, and what it cost the database. Never the User. */
+/* Enough of a User's key to follow one through the log; the User ID itself is
+ * not known any more. */
+static struct pf_str
+short_user(struct pf_req *rq)
+{
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, 2 * USER_LOG);
+	pf_buf_hex(&b, rq->who->user.p, USER_LOG);
+	return pf_buf_str(&b);
+}
+
+/* Whose request it was, and what it cost the database. */
 static size_t
-on_fields(void *ctx, const struct pf_req *rq, struct pf_field *f, size_t room)
+on_fields(void *ctx, struct pf_req *rq, struct pf_field *f, size_t room)
 {
 	size_t n = 0;
 
 	(void)ctx;
-	if (rq->db != NULL && n < room)
+	if (room < 3)
+		return 0;
+	if (rq->db != NULL)
 		f[n++] = (struct pf_field)PF_F_INT("db_trips",
 		    pf_db_trips(rq->db) - rq->db_trips);
-	if (rq->who != NULL && n < room)
+	if (rq->who != NULL) {
 		f[n++] = (struct pf_field)PF_F_STR("client_id",
 		    rq->who->client_id);
+		f[n++] = (struct pf_field)PF_F_STR("user", short_user(rq));
+	}
 	return n;
 }
 

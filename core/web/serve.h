@@ -54,7 +54,7 @@ struct pf_serve_ops {
 	 * Nothing secret. Before end(); not for a request that was refused
 	 * before begin(). A waiter's line is written when it parks, with
 	 * status 0. */
-	size_t (*fields)(void *ctx, const struct pf_req *rq,
+	size_t (*fields)(void *ctx, struct pf_req *rq,
 	    struct pf_field *f, size_t max);
 };
 

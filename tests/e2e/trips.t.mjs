@@ -1,0 +1,101 @@
+// One round trip to PostgreSQL for a Session start, a renewal and a guarded call;
+// none for what can be refused without it. The programs say in their log lines
+// how many they made.
+import { readFileSync, readdirSync } from 'node:fs';
+import { proves, run, sleep, test } from './lib/tap.mjs';
+import { Agent, User } from './lib/agent.mjs';
+import { tampered } from './lib/jose.mjs';
+import { World } from './lib/world.mjs';
+
+let w, agent, s;
+
+// Each connection prepares a statement once, which is a round trip of its own:
+// at most one for each worker of each process.
+const WORKERS = 8;
+
+// The numbers of round trips in log lines written since mark, by path and status.
+function trips(mark, path, status)
+{
+	const found = [];
+
+	for (const f of readdirSync(`${w.dir}/log`)) {
+		const text = readFileSync(`${w.dir}/log/${f}`, 'utf8')
+		    .slice(mark.get(f) ?? 0);
+
+		for (const line of text.split('\n')) {
+			if (!line.includes('"event":"request"'))
+				continue;
+			const e = JSON.parse(line);
+
+			if (e.path === path && e.status === status)
+				found.push(e.db_trips);
+		}
+	}
+	return found;
+}
+
+function mark()
+{
+	return new Map(readdirSync(`${w.dir}/log`).map((f) =>
+	    [f, readFileSync(`${w.dir}/log/${f}`, 'utf8').length]));
+}
+
+async function times(n, fn)
+{
+	for (let i = 0; i < n; i++)
+		await fn(i);
+	await sleep(100);
+}
+
+function oneEach(t, found, n)
+{
+	t.ok(found.length >= n, `${n} lines`, found.length);
+	t.ok(found.every((k) => k === 1 || k === 2), 'one, or two', found);
+	t.ok(found.filter((k) => k === 2).length <= WORKERS * w.processes,
+	    'two only where a statement was prepared', found);
+}
+
+test('a Session start and a renewal take one round trip', proves(), async (t) => {
+	const m = mark();
+
+	await times(60, async () => {
+		const one = await agent.session(new User());
+
+		t.eq((await agent.token(one.user,
+		    { form: { session_id: one.id } })).status, 200, 'renewed');
+	});
+	oneEach(t, trips(m, '/poppy/oauth/token', 200), 120);
+});
+
+test('a guarded call takes one', proves(), async (t) => {
+	const m = mark();
+
+	await times(60, async () =>
+	    t.eq((await agent.call(s, 'GET', w.stock)).status, 200, 'called'));
+	oneEach(t, trips(m, '/api/stock.php', 200), 60);
+});
+
+test('a proof that is wrong takes none', proves(), async (t) => {
+	const m = mark();
+
+	await times(20, async () => {
+		await agent.token(s.user, { proof: tampered(s.user.proof('POST',
+		    w.tokenEndpoint)) });
+		await agent.call(s, 'GET', w.stock, { proof: tampered(
+		    s.user.proof('GET', w.stockBare, { token: s.token })) });
+	});
+	const found = [...trips(m, '/poppy/oauth/token', 400),
+		...trips(m, '/api/stock.php', 401)];
+
+	t.eq(found.length, 40, 'lines');
+	t.ok(found.every((k) => k === 0), 'not asked', found);
+});
+
+await run({
+	before: async () => {
+		w = await World.shared();
+		agent = new Agent(w);
+		s = await agent.session();
+	},
+	after: () => w?.close(),
+});
