@@ -1,6 +1,6 @@
--- Delete tokens that expired and Sessions that ended a day ago or more. There is
--- no index on either time: it would cost every start and renewal. Instead each
--- call goes on through up to 64 of the 4,096 buckets, or until p_limit rows are
+-- Delete tokens that expired and Sessions that ended a day ago or more. There
+-- is no index on either time: it would cost every start and renewal. Instead
+-- each call goes on through up to 64 of the 4,096 buckets, or until p_limit rows are
 -- gone; a call a minute sees every bucket within some 64 minutes. One worker at
 -- a time.
 CREATE OR REPLACE FUNCTION poppy_api.clean(p_limit int, OUT sessions int,

@@ -1,6 +1,6 @@
--- The cache of agents' documents, shared by all workers of all hosts. Waiting for
--- another worker's fetch is the caller's: a claim lasts 8 s, and whoever asks
--- after that may fetch.
+-- The cache of agents' documents, shared by all workers of all hosts. Waiting
+-- for another worker's fetch is the caller's: a claim lasts 8 s, and whoever
+-- asks after that may fetch.
 
 -- A place for a client_id that has no copy, with a claim or a failure in it.
 -- False: somebody else was faster.
@@ -173,10 +173,10 @@ REVOKE ALL ON FUNCTION poppy_api.client_store(text, text, text, int, int)
 GRANT EXECUTE ON FUNCTION poppy_api.client_store(text, text, text, int, int)
     TO poppy_auth;
 
--- A fetch failed. While the host can't be reached (p_transient) a copy serves on,
--- as long as it may ('stale'); anything else makes the client invalid as soon as
--- its copy is no longer fresh. 'failed': there is no copy that may serve. No
--- further fetch for p_retry_s.
+-- A fetch failed. While the host can't be reached (p_transient) a copy serves
+-- on, as long as it may ('stale'); anything else makes the client invalid as
+-- soon as its copy is no longer fresh. 'failed': there is no copy that may
+-- serve. No further fetch for p_retry_s.
 CREATE OR REPLACE FUNCTION poppy_api.client_fail(p_client_id text, p_why text,
     p_transient boolean, p_retry_s int, OUT outcome text,
     OUT client_no bigint, OUT version bigint, OUT metadata text, OUT jwks text)

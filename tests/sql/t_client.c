@@ -120,7 +120,8 @@ unseen(void)
 	char longest[2100], outcome[16];
 	struct got g;
 
-	got_is(get(ID, false, false), "fetch", false, "never seen, only looked");
+	got_is(get(ID, false, false), "fetch", false,
+	    "never seen, only looked");
 	got_is(get(ID, true, false), "fetch", false, "the first one fetches");
 	got_is(get(ID, true, false), "wait", false, "the second waits");
 	got_is(get(ID, false, false), "wait", false, "so it looks, too");
@@ -236,7 +237,8 @@ bounded(void)
 	    "END LOOP; END $$");
 	tap_is(sql_number("SELECT count(*) FROM poppy.client_failure"), 10000,
 	    "10,000 failures at most");
-	got_is(get("https://1", true, false), "fetch", false, "the oldest went");
+	got_is(get("https://1", true, false), "fetch", false,
+	    "the oldest went");
 	got_is(get("https://10100", true, false), "wait", false,
 	    "the youngest stayed");
 	tap_is(sql_number("SELECT count(*) FROM poppy.client"), 1,

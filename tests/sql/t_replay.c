@@ -213,7 +213,8 @@ rotates(void)
 static int64_t
 flushed(void)
 {
-	return sql_number("SELECT (pg_current_wal_flush_lsn() - '0/0')::bigint");
+	return sql_number("SELECT "
+	    "(pg_current_wal_flush_lsn() - '0/0')::bigint");
 }
 
 static int
