@@ -24,7 +24,7 @@ border(void)
 	for (;;) {
 		now = pf_now_at();
 		at = (now + 110) / 900 * 900;
-		if (at > now - 600)
+		if (at > now - 745)
 			return at;
 		(void)sleep(1);
 	}

@@ -278,11 +278,11 @@ silent(void)
 	tap_is(pf_db_one(db, &a, &TEXT, &big, 1, &r), PF_E_DB,
 	    "stopped while we send: %s", pf_db_trouble(db));
 	at = pf_mono_ms() - at;
-	tap_ok(at >= TIMEOUT_MS && at < TIMEOUT_MS + 300,
+	tap_ok(at >= TIMEOUT_MS && at < TIMEOUT_MS + 1500,
 	    "... the call ends after %lld ms", (long long)at);
 	at = pf_mono_ms();
 	tap_is(one(db, &ONE, &r), PF_E_DB, "in the pause nothing is tried");
-	tap_ok(pf_mono_ms() - at < 50, "... and nobody waits");
+	tap_ok(pf_mono_ms() - at < 300, "... and nobody waits");
 	(void)kill((pid_t)pid, SIGCONT);
 	(void)usleep(150000);
 	tap_is(number(db, &ONE), 1, "after the pause it works");
@@ -448,7 +448,7 @@ stopped(void)
 	at = pf_mono_ms();
 	tap_is(number(db, &ONE), -1, "server stopped: %s", pf_db_trouble(db));
 	tap_is(number(db, &ONE), -1, "still");
-	tap_ok(pf_mono_ms() - at < 500, "... and nobody waits");
+	tap_ok(pf_mono_ms() - at < 2000, "... and nobody waits");
 	tap_need(pg_cluster("start", "") == 0, "start");
 	for (tries = 0; number(db, &ONE) != 1 && tries < 40; tries++)
 		(void)usleep(100000);
