@@ -9,8 +9,9 @@
  * touches the request between PF_PARKED and the wake, and a peer that goes
  * away frees its place.
  *
- * Deadlines are pf_mono_ms(). A wake that comes before the park is complete is not lost: the handle exists
- * from pf_park_*_begin() on, and waking it then makes the park return at once.
+ * Deadlines are pf_mono_ms(). A wake that comes before the park is complete is
+ * not lost: the handle exists from pf_park_*_begin() on, and waking it then
+ * makes the park return at once.
  */
 #ifndef PF_PARK_H
 #define PF_PARK_H
@@ -31,7 +32,8 @@ void pf_park_wake(struct pf_serve *s, pf_parkid id);
 /*
  * Rerun. begin() gives the id under which others may wake it; then the handler
  * returns pf_park_rerun(), which is PF_PARKED. The deadline wakes it too;
- * rq->runs tells how often it has run, and pf_park_woken() why. PF_E_BUSY when max_parked is reached: answer 503.
+ * rq->runs tells how often it has run, and pf_park_woken() why. PF_E_BUSY when
+ * max_parked is reached: answer 503.
  */
 PF_MUST enum pf_rc pf_park_rerun_begin(struct pf_req *rq, pf_parkid *id);
 PF_MUST enum pf_rc pf_park_rerun(struct pf_req *rq, int64_t deadline_ms);

@@ -66,15 +66,14 @@ static enum pf_rc
 open_notify(struct pf_serve *s)
 {
 	const struct pf_serve_ops *ops = s->o.ops;
-	const struct pf_notify_ops nops = {
-		.heard = ops->heard != NULL ? ops->heard : heard_nothing,
-		.lost = ops->lost != NULL ? ops->lost : lost_nothing,
-	};
 
+	/* Kept by notify, not copied. */
+	s->notify_ops.heard = ops->heard != NULL ? ops->heard : heard_nothing;
+	s->notify_ops.lost = ops->lost != NULL ? ops->lost : lost_nothing;
 	if (s->o.notify_conninfo == NULL)
 		return PF_OK;
-	return pf_notify_new(s->o.notify_conninfo, s->o.notify_channel, &nops,
-	    s->o.ctx, &s->notify);
+	return pf_notify_new(s->o.notify_conninfo, s->o.notify_channel,
+	    &s->notify_ops, s->o.ctx, &s->notify);
 }
 
 static enum pf_rc

@@ -128,6 +128,7 @@ struct pf_serve {
 	unsigned role;		/* as on the wire */
 	uint32_t max_body;
 	struct pf_notify *notify;
+	struct pf_notify_ops notify_ops;
 	int ep, wakefd, sigfd;
 	int notify_fd;
 	uint32_t notify_events;

@@ -139,9 +139,11 @@ static inline enum pf_rc
 child_stats(struct pf_req *rq)
 {
 	struct pf_serve_stats st;
+	enum pf_rc rc;
 
 	pf_serve_stats(rq->serve, &st);
-	return child_fmt(rq, "parked=%llu waiting=%llu uploads=%llu gone=%d "
+	pthread_mutex_lock(&child.lock);
+	rc = child_fmt(rq, "parked=%llu waiting=%llu uploads=%llu gone=%d "
 	    "reloads=%d ticks=%d jobs=%d refused=%llu started=%d "
 	    "heard=%d lost=%d",
 	    (unsigned long long)st.parked_now,
@@ -149,6 +151,8 @@ child_stats(struct pf_req *rq)
 	    (unsigned long long)st.uploads, child.gone, child.reloads,
 	    child.ticks, child.jobs, (unsigned long long)st.refused,
 	    child.started, child.heard, child.lost);
+	pthread_mutex_unlock(&child.lock);
+	return rc;
 }
 
 static inline enum pf_rc
@@ -401,9 +405,10 @@ child_tick(void *ctx, struct pf_db *db, struct pf_arena *a)
 	(void)ctx;
 	(void)db;
 	(void)a;
-	/* Twice at once would leave a wild number behind. */
-	child_count(&child.ticking, 1);
-	child_count(&child.ticks, child.ticking == 1 ? 1 : 1000000);
+	pthread_mutex_lock(&child.lock);
+	/* Twice at once leaves a wild number behind. */
+	child.ticks += ++child.ticking == 1 ? 1 : 1000000;
+	pthread_mutex_unlock(&child.lock);
 	fc_sleep(30);
 	child_count(&child.ticking, -1);
 }
