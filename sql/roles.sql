@@ -40,6 +40,9 @@ BEGIN
 		    '''force_generic_plan''', r);
 		EXECUTE pg_catalog.format('ALTER ROLE %I SET jit TO off', r);
 	END LOOP;
+	-- All that the guard writes may be lost in a crash: replay memory, which
+	-- knows that it was, and last use.
+	ALTER ROLE poppy_guard SET synchronous_commit TO off;
 	-- Who is no superuser must be a member to make things for the owner.
 	IF NOT pg_catalog.pg_has_role('poppy_owner', 'MEMBER') THEN
 		EXECUTE pg_catalog.format('GRANT poppy_owner TO %I',

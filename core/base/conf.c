@@ -266,7 +266,9 @@ object(struct load *l, const struct pf_node *v, const struct pf_conf_table *t,
 		unsigned char *to = (unsigned char *)out + k->at;
 
 		if (k->type == PF_CONF_LINE) {
-			memcpy(to, &v->line, sizeof(v->line));
+			m = find(v, k->name);
+			memcpy(to, m != NULL ? &m->line : &v->line,
+			    sizeof(v->line));
 			continue;
 		}
 		back = pf_conf_down(&l->w, pf_str(k->name));

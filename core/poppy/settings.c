@@ -3,6 +3,9 @@
  */
 #include "core/poppy/settings.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "core/base/log.h"
 #include "core/poppy/scope.h"
 #include "core/web/url.h"
@@ -114,6 +117,29 @@ check_level(struct pf_str s)
 
 	return pf_log_level_parse(s, &level) == PF_OK ? NULL :
 	    "must be error, warn, info or debug";
+}
+
+/* address/bits, both families. */
+static const char *
+check_network(struct pf_str s)
+{
+	static const char why[] = "must be a network, such as 127.0.0.0/8";
+	size_t slash = pf_str_find(s, '/');
+	unsigned char addr[16];
+	char text[64];
+	int64_t bits;
+	bool v4;
+
+	if (slash == s.n || slash >= sizeof(text) ||
+	    memchr(s.p, '\0', s.n) != NULL)
+		return why;
+	(void)memcpy(text, s.p, slash);
+	text[slash] = '\0';
+	v4 = inet_pton(AF_INET, text, addr) == 1;
+	if (!v4 && inet_pton(AF_INET6, text, addr) != 1)
+		return why;
+	return pf_str_int(pf_str_from(s, slash + 1), 0, v4 ? 32 : 128, &bits) ==
+	    PF_OK ? NULL : why;
 }
 
 static const char *
@@ -259,7 +285,7 @@ static const struct pf_conf_key agent_keys[] = {
 	    "Agents whose keys each process keeps.", NULL, NULL },
 	{ "allow_networks", PF_CONF_STRS, AG(allow_networks), 0, 32, "[]",
 	    "For tests only: special-use networks that may be fetched from.",
-	    NULL, NULL },
+	    check_network, NULL },
 	{ "extra_ca", PF_CONF_STR, AG(extra_ca), 0, 1000, "\"\"",
 	    "For tests only: a PEM file of further authorities.", NULL, NULL },
 };
@@ -321,6 +347,9 @@ static const struct pf_conf_key keys[] = {
 	{ "issuer", PF_CONF_STR, AT(issuer), 0, 500, NULL,
 	    "The OAuth issuer; \"\" publishes a website alone.", check_issuer,
 	    NULL },
+	{ "issuer", PF_CONF_LINE, AT(issuer_line), 0, 0, NULL, NULL, NULL,
+	    NULL },
+	{ "web", PF_CONF_LINE, AT(web_line), 0, 0, NULL, NULL, NULL, NULL },
 	{ "hosts", PF_CONF_LIST, AT(hosts), 1, 1000, NULL,
 	    "Hosts that reach us.", NULL, &host_table },
 	{ "mounts", PF_CONF_OBJ, AT(mounts), 0, 0, "{}",
@@ -430,7 +459,7 @@ check_issuer_host(const struct checking *c, struct pf_settings *s)
 		}
 	}
 	if (s->issuer_host == NULL)
-		return pf_conf_refuse(c->fault, c->file, 0, "issuer",
+		return pf_conf_refuse(c->fault, c->file, s->issuer_line, "issuer",
 		    "must begin with the base of one of the hosts");
 	pf_buf_init(&b, c->arena, 2048);
 	pf_buf_add(&b, s->issuer_host->base);
@@ -471,10 +500,10 @@ check_published(const struct checking *c, struct pf_settings *s)
 	enum pf_rc rc;
 
 	if (s->issuer.n == 0 && (s->apis.n != 0 || s->guard.n != 0))
-		return pf_conf_refuse(c->fault, c->file, 0, "issuer",
+		return pf_conf_refuse(c->fault, c->file, s->issuer_line, "issuer",
 		    "apis and guard need an issuer");
 	if (!s->web && s->apis.n == 0)
-		return pf_conf_refuse(c->fault, c->file, 0, "web",
+		return pf_conf_refuse(c->fault, c->file, s->web_line, "web",
 		    "nothing would be published: set web or list an api");
 	for (size_t i = 0; i < s->guard.n; i++)
 		if ((rc = check_rules(c, &g[i])) != PF_OK)

@@ -45,6 +45,7 @@ struct pf_guarded {
 struct pf_settings {
 	struct { struct pf_str name; } organization;
 	struct pf_str issuer;	/* "": no auth, only a website is published */
+	int64_t issuer_line, web_line;	/* for faults */
 	struct pf_list hosts;	/* struct pf_host */
 	struct { struct pf_str oauth; } mounts;
 	bool web;		/* publish an (empty) web object */

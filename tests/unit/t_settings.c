@@ -17,12 +17,12 @@
 	"[\n" rule "\n] }],\n"
 
 static const struct { const char *why, *text, *key; long line; } bad[] = {
-	{ "no issuer", "{" HOSTS REST "}", "issuer", 0 },
-	{ "issuer elsewhere", "{ \"issuer\": \"https://other.example\",\n"
-	    HOSTS REST "}", "issuer", 0 },
+	{ "no issuer", "{" HOSTS REST "}", "issuer", 1 },
+	{ "issuer elsewhere", "{\n\"issuer\": \"https://other.example\",\n"
+	    HOSTS REST "}", "issuer", 2 },
 	{ "issuer on a look-alike",
 	    "{ \"issuer\": \"https://shop.example.evil.example\",\n"
-	    HOSTS REST "}", "issuer", 0 },
+	    HOSTS REST "}", "issuer", 1 },
 	{ "http issuer", "{ \"issuer\": \"http://shop.example\",\n"
 	    HOSTS REST "}", "issuer", 1 },
 	{ "issuer with a slash", "{ \"issuer\": \"https://shop.example/\",\n"
@@ -45,9 +45,9 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    "\"https://shop.example\", \"domain\": \"www.a.example\" }],\n"
 	    REST "}", "hosts.domain", 2 },
 	{ "apis without issuer", "{ \"issuer\": \"\",\n" HOSTS API REST "}",
-	    "issuer", 0 },
+	    "issuer", 1 },
 	{ "nothing published", "{" ISSUER "\"web\": false,\n" HOSTS REST "}",
-	    "web", 0 },
+	    "web", 2 },
 	{ "an api of an unknown type", "{" ISSUER HOSTS
 	    "\"apis\": [{ \"type\": \"soap\", \"url\": "
 	    "\"https://shop.example/o\", \"description\": \"d\" }],\n"
@@ -82,6 +82,15 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    "tokens.session_seconds", 4 },
 	{ "an unknown log level", "{" ISSUER HOSTS "\"log\": \"loud\",\n"
 	    REST "}", "log", 4 },
+	{ "a network without bits", "{" ISSUER HOSTS
+	    "\"agents\": { \"allow_networks\": [\"10.0.0.0\"] },\n"
+	    REST "}", "agents.allow_networks", 4 },
+	{ "a network with too many", "{" ISSUER HOSTS
+	    "\"agents\": { \"allow_networks\": [\"10.0.0.0/33\"] },\n"
+	    REST "}", "agents.allow_networks", 4 },
+	{ "a network that is none", "{" ISSUER HOSTS
+	    "\"agents\": { \"allow_networks\": [\"localhost/8\"] },\n"
+	    REST "}", "agents.allow_networks", 4 },
 	{ "a port 0", "{" ISSUER HOSTS
 	    "\"agents\": { \"ports\": [\"0\"] },\n" REST "}",
 	    "agents.ports", 4 },
