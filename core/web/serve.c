@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +10,7 @@
 #include "core/base/log.h"
 #include "core/web/serve_int.h"
 
+#define SPARE_FDS	200	/* for all that is not parked */
 #define JOIN_S		2	/* for what did not end within STOP_MS */
 
 static void
@@ -60,6 +61,25 @@ init(struct pf_serve *s)
 	if (s->chunk == NULL || s->workers == NULL)
 		return PF_E_MEM;
 	return PF_OK;
+}
+
+/* Each parked request holds a descriptor; the usual soft limit is 1,024. */
+static void
+raise_limit(const struct pf_serve *s)
+{
+	struct rlimit l;
+	rlim_t need = (rlim_t)s->o.max_parked + SPARE_FDS, had;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need)
+		return;
+	had = l.rlim_cur;
+	l.rlim_cur = need < l.rlim_max ? need : l.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &l) < 0)
+		l.rlim_cur = had;
+	if (l.rlim_cur < need)
+		PF_LOG(PF_LOG_WARN, "descriptors", PF_F_INT("may", l.rlim_cur),
+		    PF_F_INT("needed", need),
+		    PF_F_Z("hint", "raise LimitNOFILE"));
 }
 
 static enum pf_rc
@@ -181,6 +201,7 @@ serve(struct pf_serve *s, bool *started)
 	const struct pf_serve_ops *ops = s->o.ops;
 	enum pf_rc rc;
 
+	raise_limit(s);
 	if ((rc = pf_parse_init()) != PF_OK ||
 	    (rc = pf_listen_open(s)) != PF_OK ||
 	    (rc = pf_event_open(s)) != PF_OK ||

@@ -119,7 +119,7 @@ accept_pause(struct pf_serve *s, int why)
 		    PF_F_Z("hint", "raise LimitNOFILE"));
 }
 
-void
+bool
 pf_conn_accept(struct pf_serve *s, int lfd)
 {
 	struct pf_slot *sl;
@@ -131,7 +131,7 @@ pf_conn_accept(struct pf_serve *s, int lfd)
 			if (errno == EMFILE || errno == ENFILE ||
 			    errno == ENOBUFS || errno == ENOMEM)
 				accept_pause(s, errno);
-			return;
+			return false;
 		}
 		if ((sl = pf_slot_new(s, fd)) == NULL) {
 			close(fd);
@@ -140,6 +140,7 @@ pf_conn_accept(struct pf_serve *s, int lfd)
 		/* Web servers write at once: mostly it is all there. */
 		gate_read(s, sl, 0);
 	}
+	return true;
 }
 
 /* An authorizer's empty STDIN may come while it is parked; all else a parked

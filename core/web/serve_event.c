@@ -174,7 +174,7 @@ on_event(struct pf_serve *s, const struct epoll_event *ev)
 	else if (key == KEY_NOTIFY)
 		step_notify(s);
 	else if (s->accepting)
-		pf_conn_accept(s, s->lis[key - KEY_LISTEN].fd);
+		(void)pf_conn_accept(s, s->lis[key - KEY_LISTEN].fd);
 }
 
 static void
@@ -182,8 +182,9 @@ begin_stop(struct pf_serve *s, int64_t now)
 {
 	/* Those who are connected already are served, if the socket goes. */
 	for (unsigned i = 0; i < s->nlis; i++)
-		if (s->accepting && s->lis[i].path[0] != '\0')
-			pf_conn_accept(s, s->lis[i].fd);
+		while (s->accepting && s->lis[i].path[0] != '\0' &&
+		    pf_conn_accept(s, s->lis[i].fd))
+			;
 	s->accepting = false;
 	s->accept_at_ms = INT64_MAX;
 	pf_listen_close(s);

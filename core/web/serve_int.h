@@ -210,7 +210,8 @@ void pf_event_loop(struct pf_serve *s);
 void pf_event_close(struct pf_serve *s);
 
 /* serve_conn.c: what the event thread does with connections. */
-void pf_conn_accept(struct pf_serve *s, int fd);
+/* True: there may be more. */
+bool pf_conn_accept(struct pf_serve *s, int fd);
 void pf_conn_event(struct pf_serve *s, uint32_t index, uint32_t arm,
     uint32_t events);
 /* Log and end what is no FastCGI. */

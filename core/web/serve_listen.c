@@ -151,6 +151,8 @@ open_unix(struct pf_serve *s, const char *path)
 	if (bound < 0 || listen(fd, s->o.backlog) < 0 ||
 	    stat(path, &st) < 0 || (rc = take(s, fd, path)) != PF_OK) {
 		rc = refuse(path, bound < 0 ? "bind" : "listen");
+		if (bound == 0)
+			unlink(path);
 		close(fd);
 		return rc;
 	}

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "core/base/clock.h"
@@ -37,6 +38,7 @@ static struct {
 	struct pf_serve *serve;
 } child = { .lock = PTHREAD_MUTEX_INITIALIZER, .wait_ms = 20000 };
 
+static int child_descriptors;	/* their limit, if not 0 */
 static char child_path[108], child_dir[64];
 
 static inline void
@@ -452,6 +454,9 @@ child_main(void)
 	if (fd >= 0)
 		dup2(fd, 2);
 	close(fd);
+	if (child_descriptors > 0)
+		(void)setrlimit(RLIMIT_NOFILE, &(struct rlimit){
+		    (rlim_t)child_descriptors, (rlim_t)child_descriptors });
 	pf_log_init("t_serve", PF_LOG_INFO);
 	if (pf_crypt_init() != PF_OK)
 		_exit(9);
