@@ -193,11 +193,12 @@ header(struct pf_gate *g)
 		return bad(g, "a management record");
 	if (g->begun && id != g->id)
 		return bad(g, "a second request on the connection");
-	/* On a kept connection an authorizer's empty STDIN may come after the
-	 * reply to its request. libfcgi skips it, as its id is not yet
-	 * known. */
+	/*
+	 * On a kept connection an authorizer's empty STDIN may come after the
+	 * reply to its request.
+	 */
 	if (!g->begun && g->role == PF_GATE_AUTHORIZER && g->type == STDIN &&
-	    g->left == 0 && !g->stray) {
+	    g->left == 0 && g->pad == 0 && !g->stray) {
 		g->stray = true;
 		return PF_GATE_MORE;
 	}

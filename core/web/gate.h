@@ -16,6 +16,7 @@
 #define PF_GATE_RESPONDER	1	/* roles, as on the wire */
 #define PF_GATE_AUTHORIZER	2
 #define PF_GATE_MAX_PARAMS	65536u	/* bytes of names and values */
+#define PF_GATE_STRAY		8u
 #define PF_GATE_MAX_COUNT	1000u	/* of them */
 
 enum pf_gate_rc {
@@ -35,7 +36,8 @@ struct pf_gate {
 	bool begun;
 	bool keep;		/* the web server wants the connection kept */
 	bool body_end;		/* the empty STDIN record was there */
-	bool stray;		/* one of the request before came first */
+	bool stray;		/* one of the request before came first:
+				 * PF_GATE_STRAY bytes, not for libfcgi */
 	/* Set after LARGE to go on without limits, so that the rest of the
 	 * request can be read and thrown away. */
 	bool forgive;

@@ -69,19 +69,30 @@ pf_parse_free(struct pf_parse *p)
 static bool
 fill_memory(struct pf_parse *p, const struct pf_slot *sl)
 {
-	size_t done = 0;
+	size_t skip = sl->gate.stray ? PF_GATE_STRAY : 0, done = skip;
 	ssize_t n;
 
 	if (p->memfd < 0 && !open_memory(p))
 		return false;
 	while (done < sl->nbytes) {
 		n = pwrite(p->memfd, sl->bytes + done, sl->nbytes - done,
-		    (off_t)done);
+		    (off_t)(done - skip));
 		if (n <= 0)
 			return false;
 		done += (size_t)n;
 	}
 	return lseek(p->memfd, 0, SEEK_SET) == 0;
+}
+
+/* libfcgi takes a request that begins with the end of another for a broken
+ * one. */
+static bool
+skip_stray(const struct pf_slot *sl)
+{
+	char b[PF_GATE_STRAY];
+
+	return !sl->gate.stray ||
+	    recv(sl->fd, b, sizeof(b), MSG_DONTWAIT) == (ssize_t)sizeof(b);
 }
 
 /* The body, to its end. Its size is known: the gate counted it. */
@@ -140,8 +151,8 @@ pf_parse_request(struct pf_parse *p, struct pf_slot *sl, struct pf_req *rq)
 	bool collected = sl->bytes != NULL;
 	enum pf_rc rc;
 
-	if (collected && !fill_memory(p, sl)) {
-		PF_LOG(PF_LOG_ERROR, "memfd", PF_F_INT("errno", errno));
+	if (collected ? !fill_memory(p, sl) : !skip_stray(sl)) {
+		PF_LOG(PF_LOG_ERROR, "fcgi_read", PF_F_INT("errno", errno));
 		return PF_E_BUG;
 	}
 	FCGX_InitRequest(&p->rq, -1, 0);

@@ -235,13 +235,16 @@ authorizer(void)
 		m.n = 0;
 		fc_request(&m, &a);
 		(void)fc_send(fd, m.p, m.n, 1000);
-		if (i % 4 == 0) {
-			/* A late one, while it runs or waits. */
-			m.n = 0;
-			fc_record(&m, FC_STDIN, 1, "", 0, 0);
+		m.n = 0;
+		fc_record(&m, FC_STDIN, 1, "", 0, 0);
+		/* A late one, while it runs or waits, or after the reply. */
+		if (i % 4 == 0)
 			(void)fc_send(fd, m.p, m.n, 1000);
-		}
 		fc_read(fd, &r, 3000);
+		if (i % 4 == 2) {
+			(void)fc_send(fd, m.p, m.n, 1000);
+			fc_sleep(i % 8 == 2 ? 20 : 0);
+		}
 		good += fc_status(&r) == 200;
 		fc_reply_free(&r);
 	}
