@@ -229,7 +229,8 @@ timers(struct pf_serve *s, int64_t now)
 	sooner(&due, s->nheap > 0, s->nheap > 0 ? s->heap[1]->due_ms : 0);
 	sooner(&due, s->o.tick_ms > 0 && !s->tick_out && !s->stopping,
 	    s->tick_at_ms);
-	sooner(&due, s->stopping, s->stop_by_ms);
+	/* The timers may have ended the last one that was waited for. */
+	sooner(&due, s->stopping, s->used == 0 ? now : s->stop_by_ms);
 	sooner(&due, !s->accepting, s->accept_at_ms);
 	if (s->notify != NULL)
 		sooner(&due, true, pf_notify_due_ms(s->notify));
