@@ -25,6 +25,7 @@ struct pf_proc {
 	struct pf_outbound *outbound;	/* NULL if the program never fetches */
 	struct pf_client_cache *clients;
 	struct pf_flights *flights;
+	unsigned strangers;		/* of fetch.c; atomic */
 };
 
 struct pf_app {

@@ -11,7 +11,10 @@
 /* How long a request waits for a document in all, and between looks while
  * another process fetches. */
 #define PATIENCE_MS	12000
-#define LOOK_MS		200
+#define LOOK_MS		200	/* doubled up to three times */
+/* Most requests that wait on behalf of nobody known; half of all that may wait
+ * in a process, so that these can't keep known clients from it. */
+#define STRANGERS_MAX	512u
 /* How long keys that did not verify something are taken for the newest. */
 #define SETTLED_MS	5000
 
@@ -65,50 +68,132 @@ too_busy(struct pf_req *rq)
 	    "too many client documents are being fetched");
 }
 
-/* Wait for the flight of this client, if there is one, or for another look. */
-static enum pf_rc
-wait_for(struct pf_req *rq, struct pf_str client_id, bool start)
+static void
+stranger_gone(void *strangers)
 {
-	struct pf_proc *proc = pf_app(rq)->proc;
+	unsigned *n = strangers;
+
+	(void)__atomic_sub_fetch(n, 1, __ATOMIC_RELAXED);
+}
+
+/* Count a request that waits for what a stranger wanted, once, till it ends. */
+static enum pf_rc
+count_stranger(struct pf_req *rq)
+{
+	unsigned *n = &pf_app(rq)->proc->strangers;
+
+	if (rq->runs > 1)
+		return PF_OK;
+	if (__atomic_add_fetch(n, 1, __ATOMIC_RELAXED) > STRANGERS_MAX) {
+		stranger_gone(n);
+		return PF_E_BUSY;
+	}
+	return pf_arena_defer(rq->arena, stranger_gone, n);
+}
+
+/* May this request wait, and as what? known: of places.h. */
+static enum pf_rc
+begin_wait(struct pf_req *rq, bool known, pf_parkid *id)
+{
+	if (rq->began_us + PATIENCE_MS * 1000 < pf_mono_us() ||
+	    (!known && count_stranger(rq) != PF_OK) ||
+	    pf_park_rerun_begin(rq, id) != PF_OK)
+		return too_busy(rq);
+	return PF_OK;
+}
+
+static enum pf_rc
+wait_for_flight(struct pf_req *rq)
+{
+	return pf_park_rerun(rq, pf_mono_ms() + PATIENCE_MS);
+}
+
+/*
+ * Wait for the flight of this client here; if there is none (another process has
+ * it) or too many wait for it, for another look, less and less often.
+ */
+static enum pf_rc
+wait_for(struct pf_req *rq, struct pf_str client_id, bool known)
+{
+	unsigned looks = rq->runs < 4 ? rq->runs - 1 : 3;
 	pf_parkid id;
 	enum pf_rc rc;
 
-	if (rq->began_us + PATIENCE_MS * 1000 < pf_mono_us())
-		return too_busy(rq);
-	if (pf_park_rerun_begin(rq, &id) != PF_OK)
-		return too_busy(rq);
-	rc = start ? pf_flight_start(proc, &pf_app(rq)->set, client_id,
-	    rq->remote_addr, id) :
-	    pf_flight_join(proc, client_id, id);
-	if (rc == PF_OK)
-		return pf_park_rerun(rq, pf_mono_ms() + PATIENCE_MS);
-	if (rc == PF_E_ABSENT)
-		return pf_park_rerun(rq, pf_mono_ms() + LOOK_MS);
-	pf_park_rerun_cancel(rq);
-	return too_busy(rq);
+	if ((rc = begin_wait(rq, known, &id)) != PF_OK)
+		return rc;
+	if (pf_flight_join(pf_app(rq)->proc, client_id, id) == PF_OK)
+		return wait_for_flight(rq);
+	return pf_park_rerun(rq, pf_mono_ms() + (LOOK_MS << looks));
 }
 
+static enum pf_rc
+client_get(struct pf_req *rq, struct pf_str client_id, bool claim, bool force,
+    struct pf_row *row)
+{
+	const struct pf_param v[] = {
+		PF_TEXT(client_id), PF_BOOL(claim), PF_BOOL(force)
+	};
+
+	return pf_db_one(rq->db, rq->arena, &CLIENT_GET, v, PF_COUNT(v), row);
+}
+
+/* The flight has its place: claim the fetch and take off. Whoever was faster
+ * has it, and this request looks again. */
+static enum pf_rc
+claim_and_go(struct pf_req *rq, struct pf_flight *f, struct pf_str client_id,
+    bool force)
+{
+	struct pf_row row;
+	enum pf_rc rc;
+
+	rc = client_get(rq, client_id, true, force, &row);
+	if (rc == PF_OK && pf_row_is(&row, OUTCOME, "fetch"))
+		return pf_flight_go(f, rq->db, rq->arena) == PF_OK ? PF_OK :
+		    too_busy(rq);
+	pf_flight_drop(f);
+	return rc;
+}
+
+static enum pf_rc
+fetch(struct pf_req *rq, struct pf_str client_id, bool force, bool known)
+{
+	struct pf_flight *f;
+	pf_parkid id;
+	enum pf_rc rc;
+
+	if ((rc = begin_wait(rq, known, &id)) != PF_OK)
+		return rc;
+	rc = pf_flight_board(pf_app(rq)->proc, &pf_app(rq)->set, client_id,
+	    rq->remote_addr, known, id, &f);
+	if (rc == PF_E_BUSY)
+		rc = too_busy(rq);
+	else if (f != NULL)
+		rc = claim_and_go(rq, f, client_id, force);
+	if (rc == PF_OK)
+		return wait_for_flight(rq);
+	pf_park_rerun_cancel(rq);
+	return rc;
+}
+
+/* First a look that claims nothing: a claim is for who can fetch at once. */
 static enum pf_rc
 ask_database(struct pf_req *rq, struct pf_str client_id, bool force,
     const struct pf_client **out)
 {
-	const struct pf_param v[] = {
-		PF_TEXT(client_id), PF_BOOL(true), PF_BOOL(force)
-	};
 	struct pf_row row;
 	enum pf_rc rc;
+	bool known;
 
-	if (!pf_flight_room(pf_app(rq)->proc, client_id, rq->remote_addr))
-		return too_busy(rq);
-	rc = pf_db_one(rq->db, rq->arena, &CLIENT_GET, v, PF_COUNT(v), &row);
+	rc = client_get(rq, client_id, false, force, &row);
 	if (rc != PF_OK)
 		return rc;
+	known = !force && !pf_row_null(&row, CLIENT_NO);
 	if (pf_row_is(&row, OUTCOME, "fresh"))
 		return from_row(rq, client_id, &row, out);
 	if (pf_row_is(&row, OUTCOME, "fetch"))
-		return wait_for(rq, client_id, true);
+		return fetch(rq, client_id, force, known);
 	if (pf_row_is(&row, OUTCOME, "wait"))
-		return wait_for(rq, client_id, false);
+		return wait_for(rq, client_id, known);
 	if (pf_row_is(&row, OUTCOME, "blocked"))
 		return pf_fail(rq, PF_INVALID_CLIENT,
 		    "this client is not accepted here");
@@ -122,14 +207,15 @@ pf_client_load(struct pf_req *rq, struct pf_str client_id,
 {
 	struct pf_proc *proc = pf_app(rq)->proc;
 	struct pf_client *c;
+	bool known;
 
 	if (!pf_client_id_ok(client_id))
 		return pf_fail(rq, PF_INVALID_CLIENT,
 		    "client_id is no https URL with a path");
 	if ((c = pf_client_cache_get(proc->clients, client_id)) != NULL)
 		return take(rq, c, out);
-	if (pf_flight_under_way(proc, client_id))
-		return wait_for(rq, client_id, false);
+	if (pf_flight_under_way(proc, client_id, &known))
+		return wait_for(rq, client_id, known);
 	return ask_database(rq, client_id, false, out);
 }
 
@@ -143,8 +229,9 @@ pf_client_reload(struct pf_req *rq, const struct pf_client *had,
 {
 	struct pf_client *c;
 	enum pf_rc rc;
+	bool known;
 
-	if (pf_flight_under_way(pf_app(rq)->proc, had->client_id))
+	if (pf_flight_under_way(pf_app(rq)->proc, had->client_id, &known))
 		return wait_for(rq, had->client_id, false);
 	if (__atomic_load_n(&had->settled_until_ms, __ATOMIC_RELAXED) >
 	    pf_mono_ms())

@@ -8,16 +8,17 @@
 #include "core/base/log.h"
 #include "core/poppy/client.h"
 #include "core/poppy/fetch.h"
+#include "core/poppy/places.h"
 #include "core/web/outbound.h"
 #include "core/web/url.h"
 
 enum stage { METADATA, KEYS };
 
-struct flight {
+struct pf_flight {
 	struct pf_proc *proc;
 	enum stage stage;
 	struct pf_str client_id;	/* all strings are the flight's own */
-	struct pf_str address;
+	struct pf_place place;		/* its host is part of client_id */
 	struct pf_str metadata;
 	int64_t fresh_s;		/* so far: the shortest max-age */
 	int64_t deadline_ms;		/* of both documents together */
@@ -31,12 +32,12 @@ struct flight {
 	/* Who waits; under the lock of pf_flights. */
 	pf_parkid waiter[PF_FLIGHT_WAITERS];
 	size_t nwaiters;
-	bool over;
 };
 
 struct pf_flights {
 	pthread_mutex_t lock;
-	struct flight *v[PF_FLIGHTS_MAX];
+	struct pf_flight *v[PF_PLACES];
+	const struct pf_place *taken[PF_PLACES];
 };
 
 static const struct pf_stmt CLIENT_STORE = {
@@ -59,10 +60,9 @@ pf_flights_new(struct pf_flights **out)
 }
 
 static void
-flight_free(struct flight *f)
+flight_free(struct pf_flight *f)
 {
 	free((void *)(uintptr_t)f->client_id.p);
-	free((void *)(uintptr_t)f->address.p);
 	free((void *)(uintptr_t)f->metadata.p);
 	free((void *)(uintptr_t)f->body.p);
 	free(f);
@@ -73,7 +73,7 @@ pf_flights_free(struct pf_flights *fs)
 {
 	if (fs == NULL)
 		return;
-	for (size_t i = 0; i < PF_FLIGHTS_MAX; i++)
+	for (size_t i = 0; i < PF_PLACES; i++)
 		if (fs->v[i] != NULL)
 			flight_free(fs->v[i]);
 	(void)pthread_mutex_destroy(&fs->lock);
@@ -94,10 +94,10 @@ keep(struct pf_str s)
 	return pf_bytes(p, s.n);
 }
 
-static struct flight *
+static struct pf_flight *
 find(struct pf_flights *fs, struct pf_str client_id)
 {
-	for (size_t i = 0; i < PF_FLIGHTS_MAX; i++)
+	for (size_t i = 0; i < PF_PLACES; i++)
 		if (fs->v[i] != NULL &&
 		    pf_str_eq(fs->v[i]->client_id, client_id))
 			return fs->v[i];
@@ -112,53 +112,21 @@ host_of(struct pf_str url)
 	return pf_url_parse(url, &u) == PF_OK ? u.host : PF_NOSTR;
 }
 
-/* Under the lock: the free slot for one more, or PF_FLIGHTS_MAX. */
-static size_t
-room(struct pf_flights *fs, struct pf_str client_id, struct pf_str address)
-{
-	size_t free_at = PF_FLIGHTS_MAX, host = 0, from = 0;
-	struct pf_str h = host_of(client_id);
-
-	for (size_t i = 0; i < PF_FLIGHTS_MAX; i++) {
-		if (fs->v[i] == NULL) {
-			free_at = i;
-			continue;
-		}
-		host += pf_str_eq_nocase(host_of(fs->v[i]->client_id), h);
-		from += pf_str_eq(fs->v[i]->address, address);
-	}
-	return host >= PF_FLIGHTS_HOST || from >= PF_FLIGHTS_ADDRESS ?
-	    PF_FLIGHTS_MAX : free_at;
-}
-
 bool
-pf_flight_room(struct pf_proc *proc, struct pf_str client_id,
-    struct pf_str address)
+pf_flight_under_way(struct pf_proc *proc, struct pf_str client_id, bool *known)
 {
-	struct pf_flights *fs = proc->flights;
-	bool yes;
-
-	(void)pthread_mutex_lock(&fs->lock);
-	yes = find(fs, client_id) != NULL ||
-	    room(fs, client_id, address) < PF_FLIGHTS_MAX;
-	(void)pthread_mutex_unlock(&fs->lock);
-	return yes;
-}
-
-bool
-pf_flight_under_way(struct pf_proc *proc, struct pf_str client_id)
-{
-	bool yes;
+	const struct pf_flight *f;
 
 	(void)pthread_mutex_lock(&proc->flights->lock);
-	yes = find(proc->flights, client_id) != NULL;
+	f = find(proc->flights, client_id);
+	*known = f != NULL && f->place.known;
 	(void)pthread_mutex_unlock(&proc->flights->lock);
-	return yes;
+	return f != NULL;
 }
 
 /* Under the lock. */
 static enum pf_rc
-join(struct flight *f, pf_parkid id)
+join(struct pf_flight *f, pf_parkid id)
 {
 	if (f == NULL)
 		return PF_E_ABSENT;
@@ -181,14 +149,16 @@ pf_flight_join(struct pf_proc *proc, struct pf_str client_id, pf_parkid id)
 
 /* Everybody looks again: the database and the cache know how it went. */
 static void
-end(struct flight *f)
+end(struct pf_flight *f)
 {
 	struct pf_flights *fs = f->proc->flights;
 
 	(void)pthread_mutex_lock(&fs->lock);
-	for (size_t i = 0; i < PF_FLIGHTS_MAX; i++)
-		if (fs->v[i] == f)
+	for (size_t i = 0; i < PF_PLACES; i++)
+		if (fs->v[i] == f) {
 			fs->v[i] = NULL;
+			fs->taken[i] = NULL;
+		}
 	(void)pthread_mutex_unlock(&fs->lock);
 	for (size_t i = 0; i < f->nwaiters; i++)
 		pf_park_wake(f->proc->serve, f->waiter[i]);
@@ -196,7 +166,7 @@ end(struct flight *f)
 }
 
 static void
-failed(struct flight *f, struct pf_db *db, struct pf_arena *a,
+failed(struct pf_flight *f, struct pf_db *db, struct pf_arena *a,
     const char *why, bool transient)
 {
 	const struct pf_param v[] = {
@@ -213,9 +183,28 @@ failed(struct flight *f, struct pf_db *db, struct pf_arena *a,
 	end(f);
 }
 
+/*
+ * What we have no room for is not the client's failure: the claim is given back,
+ * and the next one to look may fetch. If that fails, it runs out by itself.
+ */
+static void
+give_back(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
+{
+	const struct pf_param v[] = {
+		PF_TEXT(f->client_id), PF_NULLP, PF_BOOL(true), PF_INT4(0)
+	};
+	struct pf_row row;
+	enum pf_rc rc;
+
+	rc = pf_db_one(db, a, &CLIENT_FAIL, v, PF_COUNT(v), &row);
+	PF_LOG(PF_LOG_WARN, "client_fetch", PF_F_STR("client_id", f->client_id),
+	    PF_F_Z("outcome", "no room"), PF_F_Z("kept", pf_rc_name(rc)));
+	end(f);
+}
+
 /* The answer is whole and good, or why not; *transient: a stale copy may serve. */
 static const char *
-unusable(const struct flight *f, bool *transient)
+unusable(const struct pf_flight *f, bool *transient)
 {
 	*transient = f->fault == PF_OUT_NETWORK || f->fault == PF_OUT_TIMEOUT ||
 	    (f->fault == PF_OUT_OK && f->status >= 500);
@@ -238,7 +227,7 @@ unusable(const struct flight *f, bool *transient)
 }
 
 static void
-store(struct flight *f, struct pf_db *db, struct pf_arena *a)
+store(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 {
 	const struct pf_param v[] = {
 		PF_TEXT(f->client_id), PF_TEXT(f->metadata), PF_TEXT(f->body),
@@ -264,7 +253,7 @@ store(struct flight *f, struct pf_db *db, struct pf_arena *a)
 static void landed(void *ctx, const struct pf_outbound_reply *reply);
 
 static enum pf_rc
-take_off(struct flight *f, struct pf_str url)
+take_off(struct pf_flight *f, struct pf_str url)
 {
 	int64_t left = f->deadline_ms - pf_mono_ms();
 	struct pf_outbound_get get = {
@@ -278,11 +267,10 @@ take_off(struct flight *f, struct pf_str url)
 }
 
 static void
-judge_metadata(struct flight *f, struct pf_db *db, struct pf_arena *a)
+judge_metadata(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 {
 	struct pf_client_doc doc;
 	const char *why;
-	enum pf_rc rc;
 
 	if (pf_client_doc(a, f->client_id, f->body, &doc, &why) != PF_OK) {
 		failed(f, db, a, why, false);
@@ -292,14 +280,12 @@ judge_metadata(struct flight *f, struct pf_db *db, struct pf_arena *a)
 	f->body = PF_NOSTR;
 	f->fresh_s = f->said_fresh_s;
 	f->stage = KEYS;
-	if ((rc = take_off(f, doc.jwks_uri)) != PF_OK)
-		failed(f, db, a, rc == PF_E_BUSY ?
-		    "too many documents of its host are being fetched" :
-		    "jwks_uri can't be fetched", rc == PF_E_BUSY);
+	if (take_off(f, doc.jwks_uri) != PF_OK)
+		give_back(f, db, a);
 }
 
 static void
-judge_keys(struct flight *f, struct pf_db *db, struct pf_arena *a)
+judge_keys(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 {
 	struct pf_keyset keys;
 	const char *why;
@@ -318,7 +304,7 @@ judge_keys(struct flight *f, struct pf_db *db, struct pf_arena *a)
 static void
 judge(void *arg, struct pf_db *db, struct pf_arena *a)
 {
-	struct flight *f = arg;
+	struct pf_flight *f = arg;
 	const char *why;
 	bool transient;
 
@@ -334,7 +320,7 @@ judge(void *arg, struct pf_db *db, struct pf_arena *a)
 static void
 landed(void *ctx, const struct pf_outbound_reply *reply)
 {
-	struct flight *f = ctx;
+	struct pf_flight *f = ctx;
 
 	if (reply->fault != PF_OUT_OK)
 		PF_LOG(PF_LOG_INFO, "client_fetch",
@@ -354,61 +340,77 @@ landed(void *ctx, const struct pf_outbound_reply *reply)
 		end(f);
 }
 
-static struct flight *
+static struct pf_flight *
 flight_new(struct pf_proc *proc, const struct pf_settings *s,
-    struct pf_str client_id, struct pf_str address)
+    struct pf_str client_id)
 {
-	struct flight *f;
+	struct pf_flight *f;
 
 	if ((f = calloc(1, sizeof(*f))) == NULL)
 		return NULL;
 	f->proc = proc;
 	f->client_id = keep(client_id);
-	f->address = keep(address);
+	f->place.host = host_of(f->client_id);
 	f->deadline_ms = pf_mono_ms() + s->agents.timeout_ms;
 	f->max_bytes = (size_t)s->agents.max_bytes;
 	f->fresh_default_s = s->agents.fresh_seconds;
 	f->stale_s = s->agents.stale_seconds;
 	f->retry_s = s->agents.retry_seconds;
-	if (pf_str_given(f->client_id) && pf_str_given(f->address))
+	if (pf_str_given(f->client_id))
 		return f;
 	flight_free(f);
 	return NULL;
 }
 
-/* Under the lock: put it into its slot. */
+/* Under the lock: put it into its place. */
 static enum pf_rc
-board(struct pf_flights *fs, struct flight *f, pf_parkid id)
+board(struct pf_flights *fs, struct pf_flight *f, pf_parkid id)
 {
-	size_t at = room(fs, f->client_id, f->address);
+	size_t at = pf_places_find(fs->taken, &f->place);
 
-	if (at == PF_FLIGHTS_MAX)
+	if (at == PF_PLACES)
 		return PF_E_BUSY;
 	fs->v[at] = f;
+	fs->taken[at] = &f->place;
 	return join(f, id);
 }
 
 enum pf_rc
-pf_flight_start(struct pf_proc *proc, const struct pf_settings *s,
-    struct pf_str client_id, struct pf_str address, pf_parkid id)
+pf_flight_board(struct pf_proc *proc, const struct pf_settings *s,
+    struct pf_str client_id, struct pf_str address, bool known, pf_parkid id,
+    struct pf_flight **out)
 {
 	struct pf_flights *fs = proc->flights;
-	struct flight *f, *other;
+	struct pf_flight *f, *other;
 	enum pf_rc rc;
 
-	if ((f = flight_new(proc, s, client_id, address)) == NULL)
+	*out = NULL;
+	if ((f = flight_new(proc, s, client_id)) == NULL)
 		return PF_E_MEM;
+	f->place.known = known;
+	pf_net_key(address, &f->place.net);
 	(void)pthread_mutex_lock(&fs->lock);
 	other = find(fs, client_id);
 	rc = other != NULL ? join(other, id) : board(fs, f, id);
 	(void)pthread_mutex_unlock(&fs->lock);
-	if (rc != PF_OK || other != NULL) {
+	if (rc == PF_OK && other == NULL)
+		*out = f;
+	else
 		flight_free(f);
-		return rc;
-	}
-	if ((rc = take_off(f, f->client_id)) == PF_OK)
+	return rc;
+}
+
+enum pf_rc
+pf_flight_go(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
+{
+	if (take_off(f, f->client_id) == PF_OK)
 		return PF_OK;
-	f->nwaiters = 0;
-	end(f);
+	give_back(f, db, a);
 	return PF_E_BUSY;
+}
+
+void
+pf_flight_drop(struct pf_flight *f)
+{
+	end(f);
 }

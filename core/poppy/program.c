@@ -16,6 +16,7 @@
 #include "core/jose/crypt.h"
 #include "core/poppy/client.h"
 #include "core/poppy/fetch.h"
+#include "core/poppy/places.h"
 #include "core/poppy/principal.h"
 #include "core/web/challenge.h"
 #include "core/web/outbound.h"
@@ -214,8 +215,8 @@ start_fetching(struct running *r)
 {
 	const struct pf_settings *s = &r->app->set;
 	struct pf_outbound_opts opts = {
-		.max_inflight = 32,
-		.max_per_host = 2,
+		.max_inflight = PF_PLACES,
+		.max_per_host = PF_PLACES_HOST,
 		.ports = s->agents.ports,
 		.allow_nets = s->agents.allow_networks,
 		.extra_ca = s->agents.extra_ca,

@@ -55,7 +55,8 @@ $$;
 --   blocked	by the operator
 --   failed	the last fetch failed a moment ago; failure says why
 --   fetch	the caller must fetch and then call client_store or client_fail
---		(if p_claim; without it nothing is claimed, only said)
+--		(if p_claim; without it nothing is claimed, only said, so that
+--		a caller may first see whether it has room for a fetch)
 --   wait	somebody else is fetching
 -- With fetch and wait comes a copy that may still serve if the agent's host
 -- can't be reached, if there is one. p_force asks for a fetch although the copy
@@ -95,7 +96,10 @@ BEGIN
 		IF p_force AND c.claimed_until > now_at THEN
 			-- Newer keys are on their way: judge by those.
 			outcome := 'wait';
-		ELSIF p_force AND p_claim AND c.refetch_after <= now_at THEN
+		ELSIF p_force AND c.refetch_after <= now_at
+		    AND NOT p_claim THEN
+			outcome := 'fetch';
+		ELSIF p_force AND c.refetch_after <= now_at THEN
 			UPDATE poppy.client
 			SET refetch_after = now_at + 30,
 			    claimed_until = now_at + 8
@@ -176,7 +180,9 @@ GRANT EXECUTE ON FUNCTION poppy_api.client_store(text, text, text, int, int)
 -- A fetch failed. While the host can't be reached (p_transient) a copy serves
 -- on, as long as it may ('stale'); anything else makes the client invalid as
 -- soon as its copy is no longer fresh. 'failed': there is no copy that may
--- serve. No further fetch for p_retry_s.
+-- serve. No further fetch for p_retry_s. With p_retry_s 0 there was no fetch,
+-- for a reason of ours: the claim is given back, nothing is held against the
+-- client, and after 2 s somebody else may fetch.
 CREATE OR REPLACE FUNCTION poppy_api.client_fail(p_client_id text, p_why text,
     p_transient boolean, p_retry_s int, OUT outcome text,
     OUT client_no bigint, OUT version bigint, OUT metadata text, OUT jwks text)
@@ -191,13 +197,22 @@ DECLARE
 	ignored boolean;
 BEGIN
 	outcome := 'failed';
-	UPDATE poppy.client
-	SET failure = why, failed_until = until, claimed_until = 0,
-	    stale_until = CASE WHEN p_transient THEN client.stale_until
-		ELSE least(client.stale_until, client.fresh_until) END
-	WHERE client.client_id = p_client_id
-	RETURNING client.* INTO c;
-	IF FOUND THEN
+	IF p_retry_s = 0 THEN
+		UPDATE poppy.client
+		SET claimed_until = least(client.claimed_until, now_at + 2),
+		    refetch_after = least(client.refetch_after, now_at + 2)
+		WHERE client.client_id = p_client_id
+		RETURNING client.* INTO c;
+	ELSE
+		UPDATE poppy.client
+		SET failure = why, failed_until = until, claimed_until = 0,
+		    stale_until = CASE WHEN p_transient
+			THEN client.stale_until
+			ELSE least(client.stale_until, client.fresh_until) END
+		WHERE client.client_id = p_client_id
+		RETURNING client.* INTO c;
+	END IF;
+	IF c.client_no IS NOT NULL THEN
 		client_no := c.client_no;
 		version := c.version;
 		IF c.status = 'known'
@@ -206,6 +221,12 @@ BEGIN
 			metadata := c.metadata;
 			jwks := c.jwks;
 		END IF;
+		RETURN;
+	END IF;
+	IF p_retry_s = 0 THEN
+		UPDATE poppy.client_failure f
+		SET claimed_until = least(f.claimed_until, now_at + 2)
+		WHERE f.client_id = p_client_id;
 		RETURN;
 	END IF;
 	UPDATE poppy.client_failure f

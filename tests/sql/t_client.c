@@ -167,8 +167,10 @@ copies(void)
 	tap_ok(get(ID, false, false).fresh_s <= 86400, "none over a day");
 
 	/* Refetch on suspicion. */
-	got_is(get(ID, false, true), "fresh", true, "only looked: no force");
+	got_is(get(ID, false, true), "fetch", true, "force, only looked");
+	got_is(get(ID, false, true), "fetch", true, "... claims nothing");
 	got_is(get(ID, true, true), "fetch", true, "force: granted");
+	got_is(get(ID, false, true), "wait", true, "... who looks sees it");
 	got_is(get(ID, true, true), "wait", true, "... once: others wait");
 	later(29);
 	got_is(get(ID, true, true), "fresh", true, "... in 30 s");
@@ -213,6 +215,40 @@ stale(void)
 	    "... and no network error revives it");
 }
 
+/* A claim that is given back, since its holder had no room for the fetch. */
+static void
+given_back(void)
+{
+	char outcome[16];
+
+	got_is(get("https://n.example/a", true, false), "fetch", false, "new");
+	got_is(fail_("https://n.example/a", "x", true, 0), "failed", false,
+	    "given back");
+	got_is(get("https://n.example/a", true, false), "wait", false,
+	    "... no failure is held against it");
+	later(2);
+	got_is(get("https://n.example/a", true, false), "fetch", false,
+	    "... and after 2 s somebody else may fetch");
+	got_is(fail_("https://m.example/a", "x", true, 0), "failed", false,
+	    "one that nobody claimed");
+	got_is(get("https://m.example/a", true, false), "fetch", false,
+	    "... stays unseen");
+	(void)store(ID, "k2", 300, 600, outcome);
+	got_is(get(ID, true, true), "fetch", true, "forced while fresh");
+	got_is(fail_(ID, "x", true, 0), "stale", true, "given back");
+	later(2);
+	got_is(get(ID, true, true), "fetch", true,
+	    "... force may be asked for again");
+	(void)store(ID, "k2", 300, 600, outcome);
+	later(301);
+	got_is(get(ID, true, false), "fetch", true, "stale: one fetches");
+	got_is(fail_(ID, "x", false, 0), "stale", true, "given back");
+	later(2);
+	got_is(get(ID, true, false), "fetch", true,
+	    "... the copy is neither fresh nor failed");
+	pg_sql("DELETE FROM poppy.client_failure");
+}
+
 static void
 blocked(void)
 {
@@ -253,6 +289,7 @@ main(void)
 	unseen();
 	copies();
 	stale();
+	given_back();
 	blocked();
 	bounded();
 	pf_db_free(db);
