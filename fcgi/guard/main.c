@@ -30,51 +30,60 @@ build(struct pf_app *app)
 	return PF_OK;
 }
 
-static void
+static enum pf_rc
 set_hex(struct pf_req *rq, const char *name, struct pf_str bytes)
 {
 	struct pf_str hex;
 	struct pf_buf b;
+	enum pf_rc rc;
 
 	pf_buf_init(&b, rq->arena, 256);
 	pf_buf_hex(&b, bytes.p, bytes.n);
-	if (pf_buf_done(&b, &hex) == PF_OK)
+	if ((rc = pf_buf_done(&b, &hex)) == PF_OK)
 		pf_resp_header(rq, name, hex);
+	return rc;
 }
 
 /* What came from a shop's row or an agent, in a safe alphabet. */
-static void
+static enum pf_rc
 set_escaped(struct pf_req *rq, const char *name, struct pf_str text)
 {
 	struct pf_str safe;
 	struct pf_buf b;
+	enum pf_rc rc;
 
 	pf_buf_init(&b, rq->arena, 8192);
 	pf_url_escape(&b, text);
-	if (pf_buf_done(&b, &safe) == PF_OK)
+	if ((rc = pf_buf_done(&b, &safe)) == PF_OK)
 		pf_resp_header(rq, name, safe);
+	return rc;
 }
 
 /*
- * The fixed list that reaches PHP (deploy/lighttpd/README says what each is).
- * client_id is a URL of visible ASCII and goes as it is.
+ * The fixed list that reaches PHP (poppy-guard(8) says what each is):
+ * all of it or none, for a signed-in request without its account would be
+ * somebody else's. client_id is a URL of visible ASCII and goes as it is.
  */
 static enum pf_rc
 let_through(struct pf_req *rq)
 {
 	const struct pf_principal *who = rq->who;
 	char sid[PF_SID_TEXT];
+	enum pf_rc rc;
 
 	pf_sid_text(&who->sid, sid);
 	pf_resp_header(rq, "Variable-POPPY_VIA", PF_LIT("proof"));
 	pf_resp_header(rq, "Variable-POPPY_CLIENT_ID", who->client_id);
 	pf_resp_header(rq, "Variable-POPPY_SESSION",
 	    pf_bytes(sid, sizeof(sid)));
-	set_hex(rq, "Variable-POPPY_USER", who->user);
+	if ((rc = set_hex(rq, "Variable-POPPY_USER", who->user)) != PF_OK)
+		return rc;
 	pf_resp_header(rq, "Variable-POPPY_SIGNED_IN",
 	    who->signed_in ? PF_LIT("1") : PF_LIT("0"));
 	if (who->signed_in) {
-		set_escaped(rq, "Variable-POPPY_ACCOUNT", who->account);
+		rc = set_escaped(rq, "Variable-POPPY_ACCOUNT", who->account);
+		if (rc != PF_OK)
+			return rc;
 		pf_resp_header(rq, "Variable-POPPY_SCOPE", who->scopes);
 	}
 	return pf_resp_empty(rq, 200);
