@@ -20,6 +20,7 @@
 #include "core/poppy/principal.h"
 #include "core/web/challenge.h"
 #include "core/web/outbound.h"
+#include "core/web/route.h"
 
 #define CONF_ARENA	(64u << 10)
 #define CONF_CAP	(16u << 20)
@@ -173,7 +174,9 @@ on_reload(void *ctx)
 	PF_LOG(PF_LOG_INFO, "reload", PF_F_Z("outcome", "ok"));
 }
 
-/* Why a request was refused, once, where the request ends. */
+/* Why a request was refused, once, where the request ends. Its path may hold a
+ * secret, so the row that was found for it must do; the line of the request
+ * has more. */
 static void
 log_refusal(const struct pf_req *rq, enum pf_rc rc)
 {
@@ -185,7 +188,8 @@ log_refusal(const struct pf_req *rq, enum pf_rc rc)
 	PF_LOG(level, "refused", PF_F_Z("result", pf_rc_name(rc)),
 	    PF_F_Z("error", pf_err_info(rq->err)->code),
 	    PF_F_STR("why", rq->err_text), PF_F_Z("database", trouble),
-	    PF_F_STR("path", rq->path), PF_F_STR("address", rq->remote_addr));
+	    PF_F_Z("route", rq->route != NULL ? rq->route->path : ""),
+	    PF_F_STR("address", rq->remote_addr));
 }
 
 static enum pf_rc
