@@ -39,7 +39,7 @@ pf_request_url(struct pf_req *rq, struct pf_str *out)
 
 	if ((h = pf_settings_host(&pf_app(rq)->set, rq->host)) == NULL)
 		return pf_fail(rq, PF_NOT_FOUND, "no host of this company");
-	pf_buf_init(&b, rq->arena, 16384);
+	pf_buf_init(&b, rq->arena, h->base.n + rq->path.n);
 	pf_buf_add(&b, h->base);
 	pf_buf_add(&b, rq->path);
 	return pf_buf_done(&b, out);
@@ -163,7 +163,9 @@ use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
 		PF_BYTES(proof->jkt, sizeof(proof->jkt)),
 		PF_BYTES(proof->spend, sizeof(proof->spend)),
 		PF_INT8(proof->iat), PF_INT4(s->proofs.future_seconds),
-		PF_TEXT(rq->unique_id), PF_INT8(s->sessions.idle_seconds),
+		/* An empty one names no request: all would be the same. */
+		rq->unique_id.n != 0 ? PF_TEXT(rq->unique_id) : PF_NULLP,
+		PF_INT8(s->sessions.idle_seconds),
 		PF_INT8(s->sessions.max_seconds)
 	};
 	rc = pf_db_one(rq->db, rq->arena, &TOKEN_USE, v, PF_COUNT(v), &row);
