@@ -47,8 +47,8 @@ PF_MUST enum pf_rc pf_client_new(struct pf_str client_id, int64_t no,
 void pf_client_drop(struct pf_client *c);
 
 /*
- * The clients a process knows: at most max, the least recently used go first.
- * Any thread.
+ * The clients a process knows: at most max, with four keys each on average; the
+ * least recently used go first. Any thread.
  */
 struct pf_client_cache;
 PF_MUST enum pf_rc pf_client_cache_new(size_t max, struct pf_client_cache **out);
@@ -56,7 +56,8 @@ void pf_client_cache_free(struct pf_client_cache *cc);	/* NULL is fine */
 /* A fresh one, to be dropped by the caller; NULL if there is none. */
 struct pf_client *pf_client_cache_get(struct pf_client_cache *cc,
     struct pf_str client_id);
-/* Keep it; the caller's own reference stays the caller's. */
+/* Keep it, unless a newer version is there that is fresh; the caller's own
+ * reference stays the caller's. */
 void pf_client_cache_put(struct pf_client_cache *cc, struct pf_client *c);
 /* Forget it: the database has another version, or it is blocked. */
 void pf_client_cache_forget(struct pf_client_cache *cc, struct pf_str client_id);

@@ -9,6 +9,8 @@
 #include "core/base/clock.h"
 #include "core/base/random.h"
 
+#define KEYS_EACH	4	/* on average */
+
 struct entry {
 	struct pf_client *client;
 	struct entry *chain;		/* of its bucket */
@@ -21,6 +23,7 @@ struct pf_client_cache {
 	size_t nbuckets;		/* a power of two */
 	struct entry *newest, *oldest;
 	size_t n, max;
+	size_t keys;			/* of all of them: what takes memory */
 	uint64_t seed;			/* so that nobody can aim at one bucket */
 };
 
@@ -80,6 +83,7 @@ drop_at(struct pf_client_cache *cc, struct entry **at)
 
 	*at = e->chain;
 	unlink_use(cc, e);
+	cc->keys -= e->client->keys.n;
 	pf_client_drop(e->client);
 	free(e);
 	cc->n--;
@@ -139,26 +143,55 @@ pf_client_cache_get(struct pf_client_cache *cc, struct pf_str client_id)
 	return c;
 }
 
-void
-pf_client_cache_put(struct pf_client_cache *cc, struct pf_client *c)
+/* Of two the one with the higher version is newer, while it is fresh: what was
+ * read from the database before a fetch may come here after it. */
+static bool
+is_older(const struct pf_client *c, const struct entry *e)
 {
-	struct entry *e, **at;
+	return e != NULL && c->version < e->client->version &&
+	    e->client->fresh_until_ms > pf_mono_ms();
+}
 
-	if ((e = calloc(1, sizeof(*e))) == NULL)
-		return;		/* a cache may forget */
-	e->client = c;
-	(void)__atomic_add_fetch(&c->refs, 1, __ATOMIC_ACQ_REL);
-	(void)pthread_mutex_lock(&cc->lock);
-	at = find(cc, c->client_id);
+/* One client may have twenty keys, so they are counted too. */
+static bool
+has_room(const struct pf_client_cache *cc, const struct pf_client *c)
+{
+	return cc->n == 0 || (cc->n < cc->max &&
+	    cc->keys + c->keys.n <= KEYS_EACH * cc->max);
+}
+
+static void
+put_l(struct pf_client_cache *cc, struct entry *e)
+{
+	struct entry **at = find(cc, e->client->client_id);
+
 	if (*at != NULL)
 		drop_at(cc, at);
-	else if (cc->n >= cc->max)
+	while (!has_room(cc, e->client))
 		drop_at(cc, find(cc, cc->oldest->client->client_id));
-	at = &cc->bucket[slot(cc, c->client_id)];
+	at = &cc->bucket[slot(cc, e->client->client_id)];
 	e->chain = *at;
 	*at = e;
 	link_newest(cc, e);
 	cc->n++;
+	cc->keys += e->client->keys.n;
+}
+
+void
+pf_client_cache_put(struct pf_client_cache *cc, struct pf_client *c)
+{
+	struct entry *e;
+
+	if ((e = calloc(1, sizeof(*e))) == NULL)
+		return;		/* a cache may forget */
+	e->client = c;
+	(void)pthread_mutex_lock(&cc->lock);
+	if (is_older(c, *find(cc, c->client_id))) {
+		free(e);
+	} else {
+		(void)__atomic_add_fetch(&c->refs, 1, __ATOMIC_ACQ_REL);
+		put_l(cc, e);
+	}
 	(void)pthread_mutex_unlock(&cc->lock);
 }
 

@@ -100,20 +100,28 @@ documents(struct pf_arena *a)
 	}
 }
 
+#define OKP	"{\"kty\":\"OKP\",\"crv\":\"Ed25519\"," \
+	"\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}"
+#define OKP5	OKP "," OKP "," OKP "," OKP "," OKP
+
+static struct pf_client *
+make(int n, int64_t version, const char *keys, int64_t fresh_s)
+{
+	static char id[64], jwks[4096];
+	struct pf_client *c = NULL;
+	const char *why;
+
+	(void)snprintf(id, sizeof(id), "https://agent.example/%d", n);
+	(void)snprintf(jwks, sizeof(jwks), "{\"keys\":[%s]}", keys);
+	tap_need(pf_client_new(pf_str(id), n, version, pf_str(jwks), fresh_s,
+	    &c, &why) == PF_OK, "a client");
+	return c;
+}
+
 static struct pf_client *
 make_client(int n, int64_t fresh_s)
 {
-	static char id[64];
-	struct pf_client *c = NULL;
-	const char *why;
-	const struct pf_str jwks = PF_LIT("{\"keys\":[{\"kty\":\"OKP\","
-	    "\"crv\":\"Ed25519\","
-	    "\"x\":\"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo\"}]}");
-
-	(void)snprintf(id, sizeof(id), "https://agent.example/%d", n);
-	tap_need(pf_client_new(pf_str(id), n, 1, jwks, fresh_s, &c, &why) ==
-	    PF_OK, "a client");
-	return c;
+	return make(n, 1, OKP, fresh_s);
 }
 
 static bool
@@ -157,6 +165,59 @@ cache(void)
 	pf_client_cache_free(cc);
 }
 
+static void
+put(struct pf_client_cache *cc, struct pf_client *c)
+{
+	pf_client_cache_put(cc, c);
+	pf_client_drop(c);
+}
+
+static int64_t
+version(struct pf_client_cache *cc, const char *id)
+{
+	struct pf_client *c = pf_client_cache_get(cc, pf_str(id));
+	int64_t v = c != NULL ? c->version : 0;
+
+	pf_client_drop(c);
+	return v;
+}
+
+static void
+versions(void)
+{
+	const char *one = "https://agent.example/1";
+	struct pf_client_cache *cc;
+
+	tap_need(pf_client_cache_new(16, &cc) == PF_OK, "a cache");
+	put(cc, make(1, 2, OKP, 60));
+	put(cc, make(1, 1, OKP, 60));
+	tap_is(version(cc, one), 2, "an older copy comes too late");
+	put(cc, make(1, 3, OKP, 0));
+	put(cc, make(1, 2, OKP, 60));
+	tap_is(version(cc, one), 2, "... unless the newer one is used up");
+	pf_client_cache_free(cc);
+}
+
+/* 64 keys fit a cache of 16 clients. */
+static void
+many_keys(void)
+{
+	struct pf_client_cache *cc;
+
+	tap_need(pf_client_cache_new(16, &cc) == PF_OK, "a cache");
+	for (int i = 0; i < 4; i++)
+		put(cc, make(i, 1, OKP5 "," OKP5 "," OKP5, 60));
+	tap_ok(knows(cc, 0), "60 keys are kept");
+	put(cc, make(4, 1, OKP5, 60));
+	tap_ok(!knows(cc, 1) && knows(cc, 0) && knows(cc, 4),
+	    "for more the oldest client goes");
+	put(cc, make(4, 2, OKP, 60));
+	put(cc, make(5, 1, OKP5 "," OKP5, 60));
+	tap_ok(knows(cc, 0) && knows(cc, 2) && knows(cc, 3),
+	    "the keys of what was replaced are not counted");
+	pf_client_cache_free(cc);
+}
+
 int
 main(void)
 {
@@ -173,6 +234,8 @@ main(void)
 		tap_is(pf_fetch_fresh_s(pf_str(fresh[i].said), 300),
 		    fresh[i].want, "Cache-Control: %s", fresh[i].said);
 	cache();
+	versions();
+	many_keys();
 	pf_arena_free(&a);
 	pf_crypt_end();
 	return tap_done();
