@@ -17,7 +17,8 @@ const write = (name, text) => {
 	writeFileSync(file, text, { mode: 0o644 });
 	return file;
 };
-const bent = (bend) => JSON.stringify(settings(w.dir, w.port, bend), null, '\t');
+const bent = (bend) =>
+    JSON.stringify(settings(w.dir, w.port, bend), null, '\t');
 
 // Run a program with a settings file to its end; never longer than 5 s.
 function once(program, file, args = ['-t'])

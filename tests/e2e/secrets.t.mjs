@@ -122,7 +122,8 @@ test('every line of our logs is one JSON object', [], async (t) => {
 	await agent.token(new User(), { form: { session_id: 'a\n{"x":1}\r\n' } });
 	await send(w.url('/poppy/oauth/a%0Ab%0D%22%7D'), { ca: w.ca });
 	await sleep(300);
-	for (const f of files(`${w.dir}/log`).filter((x) => /poppy-(auth|guard).*out/.test(x)))
+	for (const f of files(`${w.dir}/log`)
+	    .filter((x) => /poppy-(auth|guard).*out/.test(x)))
 		for (const l of readFileSync(f, 'utf8').split('\n')) {
 			if (l === '')
 				continue;
@@ -147,7 +148,7 @@ test('the database knows no secret either', proves('A-21', 'R-4.2-24'),
 		    Buffer.from(value).toString('hex')), what);
 });
 
-test('a program\'s role can read no table', proves('R-4-4'), async (t) => {
+test('a program\'s role can read no table', [], async (t) => {
 	for (const role of ['poppy_auth', 'poppy_guard'])
 		for (const q of ['SELECT * FROM poppy.session',
 			'SELECT * FROM poppy.token', 'SELECT * FROM poppy.client',

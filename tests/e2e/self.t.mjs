@@ -1,5 +1,7 @@
 // The tests' own tools: they must be right before they may judge.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import crypto from 'node:crypto';
 import { proves, run, test } from './lib/tap.mjs';
 import { ALGS, jws, jwsHmac, jwsNone, makeKey, tampered, thumbprint }
@@ -76,6 +78,40 @@ test('URLs are not normalised', [], (t) => {
 	t.eq(bytesOf({ target: '//x', host: 'h', headers: [['A', '1'],
 		['A', '2']] }).toString(),
 	    'GET //x HTTP/1.1\r\nHost: h\r\nA: 1\r\nA: 2\r\n\r\n', 'bytes');
+});
+
+// What counts all tests must count every way in which they can go wrong.
+const collect = (args, input) => spawnSync(fileURLToPath(new URL('../collect',
+    import.meta.url)), args, { input, encoding: 'utf8' });
+const COUNTS = [
+	['two of two', '1..2\nok 1 - a\nok 2 - b\n', 0, 2, 0],
+	['one failed', '1..2\nok 1 - a\nnot ok 2 - b\n# why\n', 1, 1, 1],
+	['short of the plan', '1..3\nok 1 - a\nok 2 - b\n', 0, 2, 1],
+	['more than the plan', '1..1\nok 1\nok 2\n', 0, 2, 1],
+	['no plan', 'ok 1 - a\n', 0, 1, 1],
+	['nothing at all', '', 0, 0, 1],
+	['an empty plan', '1..0\n', 0, 0, 1],
+	['a crash after the last point', '1..1\nok 1 - a\n', 139, 1, 1],
+	['a skip', '1..1\nok 1 - a # SKIP no reason\n', 0, 0, 1],
+	['a bail out', '1..1\nok 1 - a\nBail out! x\n', 1, 1, 1],
+	['words that look alike', '1..1\nokay\nok 1 - a\n', 0, 1, 0],
+];
+for (const [why, tap, status, ok, bad] of COUNTS)
+	test(`counting: ${why}`, [], (t) => {
+		const points = collect(['tap', 's', String(status)], tap).stdout;
+		const sum = collect(['count'], points);
+
+		t.eq(sum.stdout, `${ok} passed, ${bad} failed\n`, 'sum');
+		t.eq(sum.status, bad > 0 || ok === 0 ? 1 : 0, 'exit status');
+	});
+
+test('a row is proved only if every point that names it holds', [], (t) => {
+	const rows = collect(['rows'], [
+		'ok\te2e/x: [R-3-1 R-3-2] a', 'failed\te2e/y: [R-3-1] b',
+		'ok\te2e/y: no row', 'ok\te2e/agent.t.mjs: [R-3-3] c',
+		''].join('\n')).stdout;
+
+	t.eq(rows, 'R-3-1\tfailed\nR-3-2\tok\n', 'rows');
 });
 
 await run();

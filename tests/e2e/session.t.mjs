@@ -110,7 +110,8 @@ test('sessions that are none', proves('R-4.2-22', 'R-4.2-28'), async (t) => {
 
 	for (const [why, id] of [['unknown', flip], ['short', s.id.slice(0, -1)],
 		['long', s.id + 'A'], ['garbage', 'x'], ['quote', `${s.id}'`],
-		['huge', 'A'.repeat(5000)], ['a token instead', s.token], ['upper case', s.id.toUpperCase()]])
+		['huge', 'A'.repeat(5000)], ['a token instead', s.token],
+		['upper case', s.id.toUpperCase()]])
 		t.refused(await agent.token(s.user, { form: { session_id: id } }),
 		    400, 'invalid_session', why);
 });

@@ -1,4 +1,4 @@
-// data - what a stack's database holds, and what no request can bring about yet.
+// data - what a stack's database holds, and what no request brings about yet.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Agent } from './agent.mjs';

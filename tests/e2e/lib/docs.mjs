@@ -1,4 +1,4 @@
-// docs - the HTTPS server of the agents: documents, and every way to be hostile.
+// docs - the HTTPS server of agents: documents, and every way to be hostile.
 import https from 'node:https';
 
 export class Docs {

@@ -5,7 +5,7 @@
 // the file's own, with settings or numbers of processes that it needs.
 import { execFileSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync,
-	rmSync, writeFileSync } from 'node:fs';
+	readdirSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Data } from './data.mjs';
@@ -133,10 +133,26 @@ export class World extends Data {
 			c.kill('SIGTERM');
 		if (this.docs)
 			await this.docs.stop();
-		if (!this.mine)
-			return;
-		execFileSync(STACK, ['down', this.dir], { stdio: 'ignore' });
-		rmSync(this.dir, { recursive: true, force: true });
+		if (this.mine)
+			execFileSync(STACK, ['down', this.dir], { stdio: 'ignore' });
+		const report = this.sanitizerReport();
+		if (this.mine)
+			rmSync(this.dir, { recursive: true, force: true });
+		if (report)
+			throw new Error(report);
+	}
+
+	// With --asan the programs say there what they found, also at their end.
+	sanitizerReport()
+	{
+		for (const f of readdirSync(`${this.dir}/log`)) {
+			const text = readFileSync(`${this.dir}/log/${f}`, 'latin1');
+			const at = text.search(/Sanitizer|runtime error:/);
+
+			if (at >= 0)
+				return `${f}: ${text.slice(at, at + 2000)}`;
+		}
+		return null;
 	}
 
 	// A certificate of the demo's authority for any name.
