@@ -57,6 +57,9 @@ struct pf_program {
 	enum pf_rc (*build)(struct pf_app *app);
 	/* One request; an error is replied to by the caller. */
 	enum pf_rc (*handle)(struct pf_req *rq);
+	/* Its reply is complete, an error's too (rc is handle's): add headers
+	 * that such replies must have. NULL if none. */
+	void (*replied)(struct pf_req *rq, enum pf_rc rc);
 	/* Housekeeping that its role may do; NULL if none. */
 	void (*tick)(struct pf_db *db, struct pf_arena *a);
 };

@@ -73,6 +73,8 @@ pf_keys_load(const char *folder, struct pf_keys *out, const char **why)
 	if (rc == PF_OK) {
 		*why = "OpenSSL can't derive keys";
 		rc = pf_hkdf(master, "poppy user 1", out->user);
+		if (rc == PF_OK)
+			rc = pf_hkdf(master, "poppy dpop nonce 1", out->nonce);
 	}
 	pf_wipe(master, sizeof(master));
 	return rc;

@@ -12,6 +12,7 @@
 
 struct pf_keys {
 	unsigned char user[PF_KEY_LEN];
+	unsigned char nonce[PF_KEY_LEN];	/* of DPoP */
 };
 
 /*

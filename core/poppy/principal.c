@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/jose/dpop.h"
+#include "core/poppy/nonce.h"
 #include "core/poppy/scope.h"
 
 static const struct pf_stmt TOKEN_USE = {
@@ -66,7 +67,7 @@ check_proof(struct pf_req *rq, struct pf_str token, struct pf_proof *out)
 	rc = pf_dpop_check(rq->arena, rq->dpop, &want, out, &why);
 	if (rc == PF_E_INPUT || rc == PF_E_AUTH)
 		return pf_fail(rq, PF_INVALID_DPOP_PROOF, "%s", why);
-	return rc;
+	return rc != PF_OK ? rc : pf_nonce_demand(rq, out->nonce);
 }
 
 enum pf_rc

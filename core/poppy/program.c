@@ -195,13 +195,17 @@ log_refusal(const struct pf_req *rq, enum pf_rc rc)
 static enum pf_rc
 on_handle(struct pf_req *rq)
 {
+	const struct pf_program *p = pf_app(rq)->proc->program;
 	enum pf_rc rc;
 
-	rc = pf_app(rq)->proc->program->handle(rq);
-	if (rc == PF_OK || rc == PF_PARKED)
+	if ((rc = p->handle(rq)) == PF_PARKED)
 		return rc;
-	log_refusal(rq, rc);
-	pf_fail_reply(rq, rc);
+	if (rc != PF_OK) {
+		log_refusal(rq, rc);
+		pf_fail_reply(rq, rc);
+	}
+	if (p->replied != NULL)
+		p->replied(rq, rc);
 	return rc;
 }
 

@@ -260,6 +260,8 @@ static const struct pf_conf_key proof_keys[] = {
 	{ "future_seconds", PF_CONF_INT, AT(proofs.future_seconds) -
 	    AT(proofs), 0, 60, "10",
 	    "How far ahead of our clock a DPoP Proof may be.", NULL, NULL },
+	{ "nonces", PF_CONF_BOOL, AT(proofs.nonces) - AT(proofs), 0, 0,
+	    "false", "DPoP Proofs must have a nonce of ours.", NULL, NULL },
 };
 static const struct pf_conf_table proof_table = {
 	sizeof(((struct pf_settings *)0)->proofs), KEYS(proof_keys)

@@ -65,7 +65,7 @@ struct pf_settings {
 	struct { int64_t session_seconds; } tokens;
 	struct { int64_t idle_seconds, max_seconds; } sessions;
 	struct { int64_t max_seconds, skew_seconds; } assertions;
-	struct { int64_t past_seconds, future_seconds; } proofs;
+	struct { int64_t past_seconds, future_seconds; bool nonces; } proofs;
 	struct {
 		struct pf_strs ports;
 		int64_t timeout_ms, max_bytes, fresh_seconds, stale_seconds;

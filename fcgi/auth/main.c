@@ -4,6 +4,7 @@
 #include "fcgi/auth/auth.h"
 
 #include "core/base/log.h"
+#include "core/poppy/nonce.h"
 
 static struct pf_str
 listen_at(const struct pf_settings *s)
@@ -54,6 +55,26 @@ handle(struct pf_req *rq)
 	return pf_route_run(rq, auth->mounts, auth->nmounts, no_needs);
 }
 
+/* The endpoints whose proofs have nonces: whatever they answer, the next one goes
+ * along (RFC 9449, 8.2). */
+static bool
+takes_nonces(const struct pf_req *rq)
+{
+	struct pf_str mount = pf_app(rq)->set.mounts.oauth, rest;
+
+	rest = pf_str_from(rq->path, mount.n);
+	return pf_str_starts(rq->path, mount) &&
+	    (pf_str_eqz(rest, "/token") || pf_str_eqz(rest, "/revoke"));
+}
+
+static void
+replied(struct pf_req *rq, enum pf_rc rc)
+{
+	(void)rc;
+	if (rq->method != PF_OPTIONS && takes_nonces(rq))
+		pf_nonce_reply(rq);
+}
+
 static const struct pf_stmt REPLAY_ROTATE = {
 	"replay_rotate", "SELECT emptied FROM poppy_api.replay_rotate()"
 };
@@ -85,6 +106,7 @@ static const struct pf_program program = {
 	.workers = workers,
 	.build = build,
 	.handle = handle,
+	.replied = replied,
 	.tick = tick,
 };
 

@@ -7,6 +7,7 @@
  */
 #include "fcgi/guard/guard.h"
 
+#include "core/poppy/nonce.h"
 #include "core/poppy/principal.h"
 #include "core/web/url.h"
 
@@ -86,6 +87,8 @@ let_through(struct pf_req *rq)
 			return rc;
 		pf_resp_header(rq, "Variable-POPPY_SCOPE", who->scopes);
 	}
+	/* An authorizer's headers end here: PHP alone can send it on. */
+	pf_nonce_tell(rq, "Variable-POPPY_DPOP_NONCE");
 	return pf_resp_empty(rq, 200);
 }
 
@@ -145,6 +148,13 @@ handle(struct pf_req *rq)
 	    "no prefix of the settings covers this path");
 }
 
+static void
+replied(struct pf_req *rq, enum pf_rc rc)
+{
+	if (rc != PF_OK && pf_err_info(rq->err)->challenge)
+		pf_nonce_reply(rq);
+}
+
 static const struct pf_program program = {
 	.name = "poppy-guard",
 	.role = "poppy_guard",
@@ -153,6 +163,7 @@ static const struct pf_program program = {
 	.workers = workers,
 	.build = build,
 	.handle = handle,
+	.replied = replied,
 };
 
 int
