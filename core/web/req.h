@@ -64,7 +64,7 @@ struct pf_req {
 	struct pf_str var[PF_REQ_VARS];	/* {..} of the route, raw */
 	int64_t now_at;			/* when it was read; Unix seconds */
 	int64_t began_us;		/* pf_mono_us() */
-	uint64_t db_trips;		/* of db before this run: pf_db_trips() */
+	uint64_t db_trips;		/* pf_db_trips() before this run */
 
 	struct pf_resp resp;
 	enum pf_err err;		/* pf_fail() */
