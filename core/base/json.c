@@ -67,8 +67,8 @@ pf_json_parse(struct pf_arena *a, struct pf_str text,
 	*out = NULL;
 	if ((rc = pf_json_scan(text, lim, fault)) != PF_OK)
 		return rc;
-	/* One tokener a call: keeping one for each thread would save 0.2 us, and
-	 * keep a request's bytes for the next. json-c counts one level more
+	/* One tokener a call: keeping one for each thread would save 0.2 us,
+	 * and keep a request's bytes for the next. json-c counts one level more
 	 * than is open. */
 	if ((t = json_tokener_new_ex(PF_JSON_DEPTH + 2)) == NULL)
 		return PF_E_MEM;

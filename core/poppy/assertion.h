@@ -18,10 +18,10 @@ struct pf_authn {
 };
 
 /*
- * Authenticate the client of a form request at endpoint (its public URL). Claims
- * are judged before anything is fetched. PF_OK, PF_PARKED, or an error noted:
- * invalid_client, invalid_request for a form that lacks what must
- * be there in any case.
+ * Authenticate the client of a form request at endpoint (its public URL).
+ * Claims are judged before anything is fetched. PF_OK, PF_PARKED, or an error
+ * noted: invalid_client, invalid_request for a form that lacks what must be
+ * there in any case.
  */
 PF_MUST enum pf_rc pf_authenticate(struct pf_req *rq, const struct pf_form *f,
     struct pf_str endpoint, struct pf_authn *out);

@@ -22,7 +22,8 @@ struct pf_client {
 	int refs;
 };
 
-/* An https URL with a path, no fragment, no dot segments, at most 2,048 bytes. */
+/* An https URL with a path, no fragment, no dot segments, of at most 2,048
+ * bytes. */
 bool pf_client_id_ok(struct pf_str client_id);
 
 /* What we need of a metadata document; views into the arena's JSON. */
@@ -51,7 +52,8 @@ void pf_client_drop(struct pf_client *c);
  * least recently used go first. Any thread.
  */
 struct pf_client_cache;
-PF_MUST enum pf_rc pf_client_cache_new(size_t max, struct pf_client_cache **out);
+PF_MUST enum pf_rc pf_client_cache_new(size_t max,
+    struct pf_client_cache **out);
 void pf_client_cache_free(struct pf_client_cache *cc);	/* NULL is fine */
 /* A fresh one, to be dropped by the caller; NULL if there is none. */
 struct pf_client *pf_client_cache_get(struct pf_client_cache *cc,
@@ -60,6 +62,7 @@ struct pf_client *pf_client_cache_get(struct pf_client_cache *cc,
  * reference stays the caller's. */
 void pf_client_cache_put(struct pf_client_cache *cc, struct pf_client *c);
 /* Forget it: the database has another version, or it is blocked. */
-void pf_client_cache_forget(struct pf_client_cache *cc, struct pf_str client_id);
+void pf_client_cache_forget(struct pf_client_cache *cc,
+    struct pf_str client_id);
 
 #endif

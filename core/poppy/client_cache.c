@@ -24,7 +24,7 @@ struct pf_client_cache {
 	struct entry *newest, *oldest;
 	size_t n, max;
 	size_t keys;			/* of all of them: what takes memory */
-	uint64_t seed;			/* so that nobody can aim at one bucket */
+	uint64_t seed;			/* so that nobody can aim at a bucket */
 };
 
 static size_t

@@ -109,8 +109,8 @@ wait_for_flight(struct pf_req *rq)
 }
 
 /*
- * Wait for the flight of this client here; if there is none (another process has
- * it) or too many wait for it, for another look, less and less often.
+ * Wait for the flight of this client here; if there is none (another process
+ * has it) or too many wait for it, for another look, less and less often.
  */
 static enum pf_rc
 wait_for(struct pf_req *rq, struct pf_str client_id, bool known)

@@ -25,9 +25,9 @@ void pf_flights_free(struct pf_flights *f);
 PF_MUST enum pf_rc pf_client_load(struct pf_req *rq, struct pf_str client_id,
     const struct pf_client **out);
 /*
- * Its keys did not verify something: ask its host again, unless that was done in
- * the last 30 s (over all processes). PF_OK with other keys; PF_E_ABSENT: there
- * are none, what had is all there is; PF_PARKED and errors as above.
+ * Its keys did not verify something: ask its host again, unless that was done
+ * in the last 30 s (over all processes). PF_OK with other keys; PF_E_ABSENT:
+ * there are none, what had is all there is; PF_PARKED and errors as above.
  */
 PF_MUST enum pf_rc pf_client_reload(struct pf_req *rq,
     const struct pf_client *had, const struct pf_client **out);

@@ -184,8 +184,9 @@ failed(struct pf_flight *f, struct pf_db *db, struct pf_arena *a,
 }
 
 /*
- * What we have no room for is not the client's failure: the claim is given back,
- * and the next one to look may fetch. If that fails, it runs out by itself.
+ * What we have no room for is not the client's failure: the claim is given
+ * back, and the next one to look may fetch. If that fails, it runs out by
+ * itself.
  */
 static void
 give_back(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
@@ -202,7 +203,8 @@ give_back(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 	end(f);
 }
 
-/* The answer is whole and good, or why not; *transient: a stale copy may serve. */
+/* The answer is whole and good, or why not; *transient: a stale copy may
+ * serve. */
 static const char *
 unusable(const struct pf_flight *f, bool *transient)
 {

@@ -1,5 +1,5 @@
 /*
- * flight - one fetch of an agent's two documents, shared by all who wait for it.
+ * flight - one fetch of an agent's two documents, shared by all who wait.
  *
  * metadata document -> its jwks_uri -> the key set -> PostgreSQL and the
  * process's cache. The outbound thread only carries bytes; judging and storing
@@ -23,8 +23,8 @@ bool pf_flight_under_way(struct pf_proc *proc, struct pf_str client_id,
     bool *known);
 /*
  * Take a place for one that wakes id at its end; known: places.h. *out is NULL
- * if one is there meanwhile, which was joined; else the caller must give *out to
- * one of the next two. PF_E_BUSY: no place; PF_E_MEM.
+ * if one is there meanwhile, which was joined; else the caller must give *out
+ * to one of the next two. PF_E_BUSY: no place; PF_E_MEM.
  */
 PF_MUST enum pf_rc pf_flight_board(struct pf_proc *proc,
     const struct pf_settings *s, struct pf_str client_id,

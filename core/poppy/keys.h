@@ -1,9 +1,9 @@
 /*
  * keys - secrets of the company, from files; and who a User is to us.
  *
- * One master of 32 bytes lies on every host, in the secrets folder; each use has
- * a key of its own, derived from it with a purpose (HKDF), so that no key serves
- * two ends.
+ * One master of 32 bytes lies on every host, in the secrets folder; each use
+ * has a key of its own, derived from it with a purpose (HKDF), so that no key
+ * serves two ends.
  */
 #ifndef PF_KEYS_H
 #define PF_KEYS_H
@@ -16,8 +16,8 @@ struct pf_keys {
 };
 
 /*
- * Read FOLDER/master: a regular file of exactly 32 bytes that only its owner may
- * read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
+ * Read FOLDER/master: a regular file of exactly 32 bytes that only its owner
+ * may read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
  */
 PF_MUST enum pf_rc pf_keys_load(const char *folder, struct pf_keys *out,
     const char **why);

@@ -51,7 +51,8 @@ pf_nonce_demand(struct pf_req *rq, struct pf_str nonce)
 	rc = pf_nonce_check(&app->keys, rq->now_at, nonce);
 	if (rc == PF_E_AUTH)
 		return pf_fail(rq, PF_USE_DPOP_NONCE, "%s",
-		    pf_str_given(nonce) ? "the proof's nonce is not a live one" :
+		    pf_str_given(nonce) ?
+		    "the proof's nonce is not a live one" :
 		    "the proof must have the nonce of DPoP-Nonce");
 	return rc;
 }

@@ -1,10 +1,11 @@
 /*
  * nonce - DPoP nonces (RFC 9449, 8 and 9), of which nobody keeps a list.
  *
- * A nonce is the HMAC of a slot of time, so every process of every host that has
- * the master key knows it. That of the slot before still counts, so one serves
- * for at least PF_NONCE_SLOT seconds and for at most twice as long. It says that
- * a proof was made lately, not by whom: replay is the database's business.
+ * A nonce is the HMAC of a slot of time, so every process of every host that
+ * has the master key knows it. That of the slot before still counts, so one
+ * serves for at least PF_NONCE_SLOT seconds and for at most twice as long. It
+ * says that a proof was made lately, not by whom: replay is the database's
+ * business.
  */
 #ifndef PF_NONCE_H
 #define PF_NONCE_H

@@ -27,8 +27,9 @@ struct pf_place {
 	bool known;
 };
 
-/* The network of a client address: an IPv4 address, or the first half of an IPv6
- * address, since who has one of those has 2^64. All else is one network. */
+/* The network of a client address: an IPv4 address, or the first half of an
+ * IPv6 address, since who has one of those has 2^64. All else is
+ * one network. */
 void pf_net_key(struct pf_str address, struct pf_net_key *out);
 
 /* A free one of PF_PLACES (NULL is free) for what is wanted, or PF_PLACES. */

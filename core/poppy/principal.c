@@ -61,7 +61,8 @@ check_proof(struct pf_req *rq, struct pf_str token, struct pf_proof *out)
 	enum pf_rc rc;
 
 	if (!pf_str_given(rq->dpop))
-		return pf_fail(rq, PF_INVALID_DPOP_PROOF, "DPoP header missing");
+		return pf_fail(rq, PF_INVALID_DPOP_PROOF,
+		    "DPoP header missing");
 	if ((rc = pf_request_url(rq, &want.url)) != PF_OK)
 		return rc;
 	rc = pf_dpop_check(rq->arena, rq->dpop, &want, out, &why);
@@ -76,7 +77,8 @@ pf_token_proof(struct pf_req *rq, struct pf_proof *out)
 	return check_proof(rq, PF_NOSTR, out);
 }
 
-/* Does the query carry a token? Those are refused whatever else is sent (4.3). */
+/* Does the query carry a token? Those are refused whatever else is sent
+ * (section 4.3). */
 static bool
 token_in_query(struct pf_str query)
 {

@@ -35,8 +35,9 @@ struct pf_proof;
 PF_MUST enum pf_rc pf_token_proof(struct pf_req *rq, struct pf_proof *out);
 
 /*
- * Session Token and proof of an API request, judged and spent in one round trip.
- * Sets rq->who. Errors noted: invalid_token, invalid_dpop_proof, unavailable.
+ * Session Token and proof of an API request, judged and spent in one round
+ * trip. Sets rq->who. Errors noted: invalid_token, invalid_dpop_proof,
+ * unavailable.
  */
 PF_MUST enum pf_rc pf_principal_by_proof(struct pf_req *rq);
 

@@ -367,7 +367,8 @@ read_options(const char *name, int argc, char **argv, struct options *o)
 			return EXIT_SUCCESS;
 		default:
 			(void)fprintf(stderr,
-			    "usage: %s [-tV] [-c settings] [-l socket]\n", name);
+			    "usage: %s [-tV] [-c settings] [-l socket]\n",
+			    name);
 			return 2;
 		}
 	}

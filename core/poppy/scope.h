@@ -13,7 +13,8 @@ bool pf_scope_token(struct pf_str s);
 bool pf_scope_has(struct pf_str list, struct pf_str one);
 /* Are all of wanted among the scopes of the list? */
 bool pf_scope_has_all(struct pf_str list, const struct pf_strs *wanted);
-/* The list written with single spaces, in the arena. .p is NULL without memory. */
+/* The list written with single spaces, in the arena. .p is NULL without
+ * memory. */
 struct pf_str pf_scope_join(struct pf_arena *a, const struct pf_strs *scopes);
 
 #endif

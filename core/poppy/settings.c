@@ -53,7 +53,8 @@ check_host(struct pf_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (pf_lower(s.p[i]) != s.p[i] || s.p[i] == ':')
-			return "must be a host name in lower case, without port";
+			return "must be a host name in lower case, "
+			    "without port";
 	return NULL;
 }
 
@@ -153,7 +154,8 @@ check_port(struct pf_str s)
 
 static const struct pf_conf_key organization_keys[] = {
 	{ "name", PF_CONF_STR, AT(organization.name) -
-	    AT(organization), 1, 200, NULL, "Name that agents show.", NULL, NULL },
+	    AT(organization), 1, 200, NULL, "Name that agents show.", NULL,
+	    NULL },
 };
 static const struct pf_conf_table organization_table = {
 	sizeof(((struct pf_settings *)0)->organization), KEYS(organization_keys)
@@ -313,7 +315,8 @@ static const struct pf_conf_table api_table = {
 static const struct pf_conf_key rule_keys[] = {
 	{ "", PF_CONF_LINE, RULE(line), 0, 0, NULL, NULL, NULL, NULL },
 	{ "path", PF_CONF_STR, RULE(path), 1, 500, NULL,
-	    "Exact path, or all below it if it ends in '/'.", check_path, NULL },
+	    "Exact path, or all below it if it ends in '/'.", check_path,
+	    NULL },
 	{ "methods", PF_CONF_STRS, RULE(methods), 1, 5, "[\"GET\"]",
 	    "Methods that the rule is for; GET covers HEAD.", check_method,
 	    NULL },
@@ -461,8 +464,8 @@ check_issuer_host(const struct checking *c, struct pf_settings *s)
 		}
 	}
 	if (s->issuer_host == NULL)
-		return pf_conf_refuse(c->fault, c->file, s->issuer_line, "issuer",
-		    "must begin with the base of one of the hosts");
+		return pf_conf_refuse(c->fault, c->file, s->issuer_line,
+		    "issuer", "must begin with the base of one of the hosts");
 	pf_buf_init(&b, c->arena, 2048);
 	pf_buf_add(&b, s->issuer_host->base);
 	pf_buf_add(&b, s->mounts.oauth);
@@ -484,7 +487,8 @@ check_rules(const struct checking *c, const struct pf_guarded *g)
 	for (size_t i = 0; i < g->rules.n; i++) {
 		if (!pf_str_starts(r[i].path, g->prefix))
 			return pf_conf_refuse(c->fault, c->file, r[i].line,
-			    "guard.rules.path", "must lie below the prefix %.*s",
+			    "guard.rules.path",
+			    "must lie below the prefix %.*s",
 			    PF_STRF(g->prefix));
 		if (r[i].open && (r[i].signed_in || r[i].scopes.n != 0))
 			return pf_conf_refuse(c->fault, c->file, r[i].line,
@@ -502,8 +506,8 @@ check_published(const struct checking *c, struct pf_settings *s)
 	enum pf_rc rc;
 
 	if (s->issuer.n == 0 && (s->apis.n != 0 || s->guard.n != 0))
-		return pf_conf_refuse(c->fault, c->file, s->issuer_line, "issuer",
-		    "apis and guard need an issuer");
+		return pf_conf_refuse(c->fault, c->file, s->issuer_line,
+		    "issuer", "apis and guard need an issuer");
 	if (!s->web && s->apis.n == 0)
 		return pf_conf_refuse(c->fault, c->file, s->web_line, "web",
 		    "nothing would be published: set web or list an api");
@@ -521,7 +525,8 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 	enum pf_rc rc;
 
 	*out = (struct pf_settings){ 0 };
-	if ((rc = pf_conf_read(file, &pf_settings_table, a, out, fault)) != PF_OK)
+	rc = pf_conf_read(file, &pf_settings_table, a, out, fault);
+	if (rc != PF_OK)
 		return rc;
 	if ((rc = check_hosts(&c, out)) != PF_OK)
 		return rc;

@@ -55,8 +55,8 @@ handle(struct pf_req *rq)
 	return pf_route_run(rq, auth->mounts, auth->nmounts, no_needs);
 }
 
-/* The endpoints whose proofs have nonces: whatever they answer, the next one goes
- * along (RFC 9449, 8.2). */
+/* The endpoints whose proofs have nonces: whatever they answer, the next one
+ * goes along (RFC 9449, 8.2). */
 static bool
 takes_nonces(const struct pf_req *rq)
 {

@@ -27,6 +27,7 @@ const struct pf_routes auth_issuer_routes = { issuer, PF_COUNT(issuer) };
  * handlers' own. */
 static const struct pf_route oauth[] = {
 	{ PF_POST, "/token", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_token },
-	{ PF_POST, "/revoke", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_revoke },
+	{ PF_POST, "/revoke", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX,
+	    auth_revoke },
 };
 const struct pf_routes auth_oauth_routes = { oauth, PF_COUNT(oauth) };

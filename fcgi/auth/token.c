@@ -16,7 +16,7 @@ struct asking {
 	struct pf_form form;
 	struct pf_proof proof;
 	struct pf_authn client;
-	bool stale;		/* judged by documents that have changed since */
+	bool stale;		/* judged by documents that have changed */
 };
 
 static const struct pf_stmt SESSION_START = {
@@ -128,7 +128,8 @@ call_session_start(struct asking *q, const struct session_call *c,
 	if (rc != PF_OK)
 		return rc;
 	const struct pf_param v[] = {
-		PF_INT8(q->client.client->no), PF_INT8(q->client.client->version),
+		PF_INT8(q->client.client->no),
+		PF_INT8(q->client.client->version),
 		PF_INT4(c->user.bucket),
 		PF_BYTES(c->user.key, sizeof(c->user.key)),
 		c->renew ? PF_BYTES(c->old.raw, PF_SID_RAW) : PF_NULLP,
@@ -138,12 +139,16 @@ call_session_start(struct asking *q, const struct session_call *c,
 		PF_INT8(s->sessions.idle_seconds),
 		PF_INT8(s->sessions.max_seconds),
 		PF_BYTES(q->proof.jkt, sizeof(q->proof.jkt)),
-		PF_BYTES(c->spend[0].key, PF_SPEND_LEN), PF_INT8(c->spend[0].iat),
-		PF_BYTES(c->spend[1].key, PF_SPEND_LEN), PF_INT8(c->spend[1].iat),
-		PF_BYTES(c->spend[2].key, PF_SPEND_LEN), PF_INT8(c->spend[2].iat),
+		PF_BYTES(c->spend[0].key, PF_SPEND_LEN),
+		PF_INT8(c->spend[0].iat),
+		PF_BYTES(c->spend[1].key, PF_SPEND_LEN),
+		PF_INT8(c->spend[1].iat),
+		PF_BYTES(c->spend[2].key, PF_SPEND_LEN),
+		PF_INT8(c->spend[2].iat),
 		PF_INT4(future)
 	};
-	return pf_db_one(rq->db, rq->arena, &SESSION_START, v, PF_COUNT(v), row);
+	return pf_db_one(rq->db, rq->arena, &SESSION_START, v, PF_COUNT(v),
+	    row);
 }
 
 static enum pf_rc
