@@ -65,8 +65,8 @@ struct pf_program {
 };
 
 /* The schema versions of poppy_api that this release works with. */
-#define PF_SCHEMA_MIN	1
-#define PF_SCHEMA_MAX	1
+#define PF_SCHEMA_MIN	2
+#define PF_SCHEMA_MAX	2
 
 /*
  * main() of every program: options, settings, keys, database, then serve until

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/base/clock.h"
+#include "core/poppy/label.h"
 #include "core/web/url.h"
 
 bool
@@ -62,10 +63,26 @@ check_method(const struct pf_json *doc, const char **why)
 	return PF_OK;
 }
 
+/* What it says about itself for people: nothing here makes it invalid. */
+static enum pf_rc
+about_itself(struct pf_arena *a, const struct pf_json *doc,
+    struct pf_client_doc *out)
+{
+	struct pf_str s;
+
+	out->name = out->logo_uri = PF_NOSTR;
+	if (pf_json_str(doc, "logo_uri", &s) == PF_OK && pf_url_is_https(s))
+		out->logo_uri = s;
+	if (pf_json_str(doc, "client_name", &s) != PF_OK)
+		return PF_OK;
+	return pf_label(a, s, &out->name);
+}
+
 enum pf_rc
 pf_client_doc(struct pf_arena *a, struct pf_str client_id, struct pf_str text,
     struct pf_client_doc *out, const char **why)
 {
+	const struct pf_json *doc;
 	struct pf_url u;
 	struct pf_str s;
 	enum pf_rc rc;
@@ -73,25 +90,26 @@ pf_client_doc(struct pf_arena *a, struct pf_str client_id, struct pf_str text,
 	*why = "client metadata is no JSON object";
 	if (pf_url_parse(client_id, &u) != PF_OK)
 		return PF_E_INPUT;
-	rc = pf_json_parse(a, text, &pf_json_large, &out->json, NULL);
+	rc = pf_json_parse(a, text, &pf_json_large, &doc, NULL);
 	if (rc != PF_OK)
 		return rc;
 	*why = "client_id in the metadata is not the URL it came from";
-	if (pf_json_str(out->json, "client_id", &s) != PF_OK ||
+	if (pf_json_str(doc, "client_id", &s) != PF_OK ||
 	    !pf_str_eq(s, client_id))
 		return PF_E_INPUT;
 	*why = "jwks_uri is missing or not https on its own host";
-	if (pf_json_str(out->json, "jwks_uri", &out->jwks_uri) != PF_OK ||
+	if (pf_json_str(doc, "jwks_uri", &out->jwks_uri) != PF_OK ||
 	    !on_host(out->jwks_uri, u.host))
 		return PF_E_INPUT;
-	if ((rc = check_redirects(out->json, u.host, why)) != PF_OK)
+	if ((rc = check_redirects(doc, u.host, why)) != PF_OK ||
+	    (rc = check_method(doc, why)) != PF_OK)
 		return rc;
-	return check_method(out->json, why);
+	return about_itself(a, doc, out);
 }
 
 enum pf_rc
 pf_client_new(struct pf_str client_id, int64_t no, int64_t version,
-    struct pf_str jwks, int64_t fresh_s, struct pf_client **out,
+    bool allowed, struct pf_str jwks, int64_t fresh_s, struct pf_client **out,
     const char **why)
 {
 	struct pf_client *c;
@@ -110,6 +128,7 @@ pf_client_new(struct pf_str client_id, int64_t no, int64_t version,
 	c->client_id = pf_bytes(id, client_id.n);
 	c->no = no;
 	c->version = version;
+	c->allowed = allowed;
 	c->fresh_until_ms = pf_mono_ms() + fresh_s * 1000;
 	c->refs = 1;
 	*out = c;

@@ -13,7 +13,8 @@
 struct pf_client {
 	struct pf_str client_id;
 	int64_t no;		/* of poppy.client */
-	int64_t version;	/* changes when its documents change */
+	int64_t version;	/* changes when its documents or rules do */
+	bool allowed;		/* by the operator, by name or host */
 	struct pf_keyset keys;
 	int64_t fresh_until_ms;	/* pf_mono_ms(); then the database is asked */
 	/* Until then a signature that fails is no reason to ask for newer keys;
@@ -29,13 +30,15 @@ bool pf_client_id_ok(struct pf_str client_id);
 /* What we need of a metadata document; views into the arena's JSON. */
 struct pf_client_doc {
 	struct pf_str jwks_uri;
-	const struct pf_json *json;
+	struct pf_str name;	/* client_name made fit: label.h; or PF_NOSTR */
+	struct pf_str logo_uri;	/* https, or PF_NOSTR; never fetched by us */
 };
 /*
  * Judge a metadata document fetched from client_id: its client_id equals the
  * URL byte for byte; jwks_uri and every redirect_uris entry are https on the
  * host of client_id or below it; token_endpoint_auth_method is absent or
- * private_key_jwt. PF_E_INPUT with *why, a constant.
+ * private_key_jwt. A client_name or logo_uri that won't do is left out. PF_E_INPUT
+ * with *why, a constant.
  */
 PF_MUST enum pf_rc pf_client_doc(struct pf_arena *a, struct pf_str client_id,
     struct pf_str text, struct pf_client_doc *out, const char **why);
@@ -43,7 +46,7 @@ PF_MUST enum pf_rc pf_client_doc(struct pf_arena *a, struct pf_str client_id,
 /* Make one from what was fetched or stored. PF_E_INPUT with *why if the key set
  * is none, PF_E_MEM. Give it back with pf_client_drop(). */
 PF_MUST enum pf_rc pf_client_new(struct pf_str client_id, int64_t no,
-    int64_t version, struct pf_str jwks, int64_t fresh_s,
+    int64_t version, bool allowed, struct pf_str jwks, int64_t fresh_s,
     struct pf_client **out, const char **why);
 void pf_client_drop(struct pf_client *c);
 

@@ -5,8 +5,11 @@
 
 #include "core/base/clock.h"
 #include "core/poppy/app.h"
+#include "core/poppy/domain.h"
 #include "core/poppy/flight.h"
+#include "core/poppy/places.h"
 #include "core/web/park.h"
+#include "core/web/url.h"
 
 /* How long a request waits for a document in all, and between looks while
  * another process fetches. */
@@ -20,10 +23,16 @@
 
 static const struct pf_stmt CLIENT_GET = {
 	"client_get",
-	"SELECT outcome, client_no, version, jwks, fresh_s, failure"
-	" FROM poppy_api.client_get($1, $2, $3)"
+	"SELECT outcome, client_no, version, jwks, fresh_s, failure, allowed,"
+	" retry_s"
+	" FROM poppy_api.client_get($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
 };
-enum { OUTCOME, CLIENT_NO, VERSION, JWKS, FRESH_S, FAILURE };
+enum {
+	OUTCOME, CLIENT_NO, VERSION, JWKS, FRESH_S, FAILURE, ALLOWED, RETRY_S
+};
+
+/* How much longer a claim lasts than the fetch may: judging and storing. */
+#define CLAIM_MORE_S	3
 
 static void
 drop(void *client)
@@ -51,8 +60,8 @@ from_row(struct pf_req *rq, struct pf_str client_id, const struct pf_row *row,
 	enum pf_rc rc;
 
 	rc = pf_client_new(client_id, pf_row_int(row, CLIENT_NO),
-	    pf_row_int(row, VERSION), pf_row_str(row, JWKS),
-	    pf_row_int(row, FRESH_S), &c, &why);
+	    pf_row_int(row, VERSION), pf_row_bool(row, ALLOWED),
+	    pf_row_str(row, JWKS), pf_row_int(row, FRESH_S), &c, &why);
 	if (rc == PF_E_INPUT)
 		return pf_fail(rq, PF_INVALID_CLIENT, "%s", why);
 	if (rc != PF_OK)
@@ -130,10 +139,26 @@ static enum pf_rc
 client_get(struct pf_req *rq, struct pf_str client_id, bool claim, bool force,
     struct pf_row *row)
 {
-	const struct pf_param v[] = {
-		PF_TEXT(client_id), PF_BOOL(claim), PF_BOOL(force)
-	};
+	const struct pf_settings *s = &pf_app(rq)->set;
+	struct pf_net_key net;
+	struct pf_str domain;
+	struct pf_url u;
+	enum pf_rc rc;
 
+	if (pf_url_parse(client_id, &u) != PF_OK)
+		return PF_E_BUG;
+	if ((rc = pf_domain_of(rq->arena, u.host, &domain)) != PF_OK)
+		return rc;
+	pf_net_key(rq->remote_addr, &net);
+	const struct pf_param v[] = {
+		PF_TEXT(client_id), PF_BOOL(claim), PF_BOOL(force),
+		PF_BOOL(s->agents.registration),
+		PF_INT4(s->agents.timeout_ms / 1000 + CLAIM_MORE_S),
+		PF_BYTES(net.b, sizeof(net.b)), PF_TEXT(domain),
+		PF_INT4(s->agents.new_per_address),
+		PF_INT4(s->agents.new_per_domain),
+		PF_INT4(s->agents.new_per_hour)
+	};
 	return pf_db_one(rq->db, rq->arena, &CLIENT_GET, v, PF_COUNT(v), row);
 }
 
@@ -175,6 +200,24 @@ fetch(struct pf_req *rq, struct pf_str client_id, bool force, bool known)
 	return rc;
 }
 
+/* Why there is neither a copy nor a fetch. */
+static enum pf_rc
+refuse(struct pf_req *rq, const struct pf_row *row)
+{
+	if (pf_row_is(row, OUTCOME, "blocked"))
+		return pf_fail(rq, PF_INVALID_CLIENT,
+		    "this client is not accepted here");
+	if (pf_row_is(row, OUTCOME, "unregistered"))
+		return pf_fail(rq, PF_INVALID_CLIENT,
+		    "agents must be registered with this company first");
+	if (pf_row_is(row, OUTCOME, "capped"))
+		return pf_fail_retry(rq, PF_RATE_LIMITED,
+		    (int)pf_row_int(row, RETRY_S),
+		    "too many new clients in this hour");
+	return pf_fail(rq, PF_INVALID_CLIENT, "%.*s",
+	    PF_STRF(pf_row_str(row, FAILURE)));
+}
+
 /* First a look that claims nothing: a claim is for who can fetch at once. */
 static enum pf_rc
 ask_database(struct pf_req *rq, struct pf_str client_id, bool force,
@@ -194,11 +237,22 @@ ask_database(struct pf_req *rq, struct pf_str client_id, bool force,
 		return fetch(rq, client_id, force, known);
 	if (pf_row_is(&row, OUTCOME, "wait"))
 		return wait_for(rq, client_id, known);
-	if (pf_row_is(&row, OUTCOME, "blocked"))
-		return pf_fail(rq, PF_INVALID_CLIENT,
-		    "this client is not accepted here");
-	return pf_fail(rq, PF_INVALID_CLIENT, "%.*s",
-	    PF_STRF(pf_row_str(&row, FAILURE)));
+	return refuse(rq, &row);
+}
+
+/* One that may be used as it is. In registration mode that takes the operator's
+ * word, which a copy from before may not have. */
+static struct pf_client *
+cached(struct pf_req *rq, struct pf_str client_id)
+{
+	const struct pf_app *app = pf_app(rq);
+	struct pf_client *c;
+
+	c = pf_client_cache_get(app->proc->clients, client_id);
+	if (c == NULL || c->allowed || !app->set.agents.registration)
+		return c;
+	pf_client_drop(c);
+	return NULL;
 }
 
 enum pf_rc
@@ -212,7 +266,7 @@ pf_client_load(struct pf_req *rq, struct pf_str client_id,
 	if (!pf_client_id_ok(client_id))
 		return pf_fail(rq, PF_INVALID_CLIENT,
 		    "client_id is no https URL with a path");
-	if ((c = pf_client_cache_get(proc->clients, client_id)) != NULL)
+	if ((c = cached(rq, client_id)) != NULL)
 		return take(rq, c, out);
 	if (pf_flight_under_way(proc, client_id, &known))
 		return wait_for(rq, client_id, known);

@@ -20,7 +20,8 @@ void pf_flights_free(struct pf_flights *f);
  * The client of that id, given back with the request's arena. PF_OK; PF_PARKED
  * (return it; the handler runs again); or an error noted with pf_fail():
  * invalid_client for documents that can't be had or don't check out and for
- * blocked clients, unavailable when too much is under way.
+ * clients that the operator blocked or has not registered, rate_limited for one
+ * new client too many, unavailable when too much is under way.
  */
 PF_MUST enum pf_rc pf_client_load(struct pf_req *rq, struct pf_str client_id,
     const struct pf_client **out);

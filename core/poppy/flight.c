@@ -19,7 +19,7 @@ struct pf_flight {
 	enum stage stage;
 	struct pf_str client_id;	/* all strings are the flight's own */
 	struct pf_place place;		/* its host is part of client_id */
-	struct pf_str metadata;
+	struct pf_str metadata, name, logo_uri;
 	int64_t fresh_s;		/* so far: the shortest max-age */
 	int64_t deadline_ms;		/* of both documents together */
 	size_t max_bytes;
@@ -42,9 +42,10 @@ struct pf_flights {
 
 static const struct pf_stmt CLIENT_STORE = {
 	"client_store",
-	"SELECT outcome, client_no, version"
-	" FROM poppy_api.client_store($1, $2, $3, $4, $5)"
+	"SELECT outcome, client_no, version, allowed"
+	" FROM poppy_api.client_store($1, $2, $3, $4, $5, $6, $7)"
 };
+enum { OUTCOME, CLIENT_NO, VERSION, ALLOWED };
 static const struct pf_stmt CLIENT_FAIL = {
 	"client_fail",
 	"SELECT outcome FROM poppy_api.client_fail($1, $2, $3, $4)"
@@ -64,6 +65,8 @@ flight_free(struct pf_flight *f)
 {
 	free((void *)(uintptr_t)f->client_id.p);
 	free((void *)(uintptr_t)f->metadata.p);
+	free((void *)(uintptr_t)f->name.p);
+	free((void *)(uintptr_t)f->logo_uri.p);
 	free((void *)(uintptr_t)f->body.p);
 	free(f);
 }
@@ -80,13 +83,13 @@ pf_flights_free(struct pf_flights *fs)
 	free(fs);
 }
 
-/* {NULL, 0} when memory ran out. */
+/* {NULL, 0} when memory ran out, and for what is not given. */
 static struct pf_str
 keep(struct pf_str s)
 {
 	char *p;
 
-	if ((p = malloc(s.n + 1)) == NULL)
+	if (!pf_str_given(s) || (p = malloc(s.n + 1)) == NULL)
 		return PF_NOSTR;
 	if (s.n != 0)
 		(void)memcpy(p, s.p, s.n);
@@ -233,7 +236,8 @@ store(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 {
 	const struct pf_param v[] = {
 		PF_TEXT(f->client_id), PF_TEXT(f->metadata), PF_TEXT(f->body),
-		PF_INT4(f->fresh_s), PF_INT4(f->stale_s)
+		PF_INT4(f->fresh_s), PF_INT4(f->stale_s), PF_TEXT(f->name),
+		PF_TEXT(f->logo_uri)
 	};
 	struct pf_client *c;
 	const char *why;
@@ -241,9 +245,10 @@ store(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 	enum pf_rc rc;
 
 	rc = pf_db_one(db, a, &CLIENT_STORE, v, PF_COUNT(v), &row);
-	if (rc == PF_OK && pf_row_is(&row, 0, "ok") &&
-	    pf_client_new(f->client_id, pf_row_int(&row, 1),
-	    pf_row_int(&row, 2), f->body, f->fresh_s, &c, &why) == PF_OK) {
+	if (rc == PF_OK && pf_row_is(&row, OUTCOME, "ok") &&
+	    pf_client_new(f->client_id, pf_row_int(&row, CLIENT_NO),
+	    pf_row_int(&row, VERSION), pf_row_bool(&row, ALLOWED), f->body,
+	    f->fresh_s, &c, &why) == PF_OK) {
 		pf_client_cache_put(f->proc->clients, c);
 		pf_client_drop(c);
 	}
@@ -280,6 +285,8 @@ judge_metadata(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 	}
 	f->metadata = f->body;
 	f->body = PF_NOSTR;
+	f->name = keep(doc.name);
+	f->logo_uri = keep(doc.logo_uri);
 	f->fresh_s = f->said_fresh_s;
 	f->stage = KEYS;
 	if (take_off(f, doc.jwks_uri) != PF_OK)

@@ -70,6 +70,8 @@ struct pf_settings {
 		struct pf_strs ports;
 		int64_t timeout_ms, max_bytes, fresh_seconds, stale_seconds;
 		int64_t retry_seconds, cached;
+		bool registration;
+		int64_t new_per_hour, new_per_domain, new_per_address;
 		struct pf_strs allow_networks;
 		struct pf_str extra_ca;
 	} agents;

@@ -29,6 +29,8 @@ result() {	# STATUS NAME
 # ctl WANTED-STATUS NAME PATTERN ARG...: run poppyctl; its status and some text.
 db=postgres
 sql=$top/sql
+last=$(ls "$sql/migrate" | grep -c "\.sql$")
+more=$((last + 1))
 ctl() {
 	want=$1 name=$2 pattern=$3
 	shift 3
@@ -73,9 +75,9 @@ copy() {	# a copy of the files, to change
 echo "# installing"
 ctl 1 "status: absent" absent db status
 ctl 1 "migrate: nothing is installed" "poppyctl db install" db migrate
-ctl 0 "install" "current, version 1 of 1" db install
+ctl 0 "install" "current, version $last of $last" db install
 ctl 0 "status: current" current db status
-ctl 0 "status as JSON" '{"schema":"current","version":1,' --json db status
+ctl 0 "status as JSON" "{\"schema\":\"current\",\"version\":$last," --json db status
 ask "SELECT FROM poppy_api.client_store('https://a.example/c', '{}', '{}',
     300, 300)" >/dev/null
 ctl 0 "install again" "current" db install
@@ -90,18 +92,18 @@ for i in 1 2; do
 	    --conninfo "$conn dbname=twice" db install >"$tmp/twice.$i" 2>&1 &
 done
 wait
-is "$(cat "$tmp"/twice.? | sort -u)" "schema: current, version 1 of 1" \
+is "$(cat "$tmp"/twice.? | sort -u)" "schema: current, version $last of $last" \
     "both say that it is current"
 
 echo "# migrating"
 copy
-cat >"$tmp/sql/migrate/0002-more.sql" <<-'SQL'
+cat >"$tmp/sql/migrate/$(printf %04d $more)-more.sql" <<-'SQL'
 	SET LOCAL ROLE poppy_owner;
 	CREATE TABLE poppy.more (x int);
 SQL
-ctl 1 "a new file: behind" "behind, version 1 of 2" db status
-ctl 0 "migrate" "current, version 2 of 2" db migrate
-is "$(ask 'SELECT poppy_api.schema_version()')" 2 "the version moved"
+ctl 1 "a new file: behind" "behind, version $last of $more" db status
+ctl 0 "migrate" "current, version $more of $more" db migrate
+is "$(ask 'SELECT poppy_api.schema_version()')" $more "the version moved"
 sql=$top/sql
 ctl 2 "the older files: newer database" "newer than these files" db status
 ctl 2 "... and nothing is done to it" "newer than these files" db install
@@ -109,12 +111,13 @@ sql=$tmp/sql
 echo "-- changed" >>"$tmp/sql/functions/clean.sql"
 ctl 1 "a changed function: behind" "functions of another" db status
 ctl 0 "... and replaced" "current" db migrate
+bad=$(printf %04d $((more + 1)))-bad
 printf 'CREATE TABLE poppy.a (x int);\nCREATE TABLE poppy.a (x int);\n' \
-    >"$tmp/sql/migrate/0003-bad.sql"
-ctl 2 "a migration with a fault" "0003-bad: .*42P07" db migrate
+    >"$tmp/sql/migrate/$bad.sql"
+ctl 2 "a migration with a fault" "$bad: .*42P07" db migrate
 is "$(ask "SELECT to_regclass('poppy.a') IS NULL,
-    poppy_api.schema_version()")" "t|2" "... leaves nothing behind"
-rm "$tmp/sql/migrate/0003-bad.sql"
+    poppy_api.schema_version()")" "t|$more" "... leaves nothing behind"
+rm "$tmp/sql/migrate/$bad.sql"
 echo "SELEC" >>"$tmp/sql/functions/token.sql"
 ctl 2 "a function with a fault" "token: line .*42601" db migrate
 copy
@@ -146,7 +149,7 @@ is "$(ask "SELECT count(*) FROM pg_class WHERE relnamespace =
     'poppy'::regnamespace")" 0 "... and nothing was made"
 fresh half4
 ctl 0 "install" current db install
-ask "DELETE FROM poppy.schema_migration WHERE number = 1"
+ask "DELETE FROM poppy.schema_migration WHERE number > 0"
 ctl 2 "an empty schema_migration" "holds no migration" db install
 ask "INSERT INTO poppy.schema_migration VALUES (2, 'x', '')"
 ctl 2 "a gap in schema_migration" "has number 2 where 1" db install

@@ -9,6 +9,7 @@
 
 #include <sys/wait.h>
 
+#include "core/poppy/app.h"
 #include "tests/unit/pg.h"
 
 #define IDLE_S	2592000
@@ -62,8 +63,8 @@ sql_open(const char *conninfo)
 {
 	struct pf_db_opts o = {
 		.conninfo = conninfo, .prepare = true, .timeout_ms = 10000,
-		.schema_min = conninfo == pg.conninfo ? 0 : 1,
-		.schema_max = conninfo == pg.conninfo ? 0 : 1,
+		.schema_min = conninfo == pg.conninfo ? 0 : PF_SCHEMA_MIN,
+		.schema_max = conninfo == pg.conninfo ? 0 : PF_SCHEMA_MAX,
 		.pause_max_ms = 100,
 	};
 	struct pf_db *db;

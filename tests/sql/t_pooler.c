@@ -81,7 +81,8 @@ main(void)
 {
 	const char *path = find_pooler();
 	struct pf_db_opts o = {
-		.timeout_ms = 5000, .schema_min = 1, .schema_max = 1
+		.timeout_ms = 5000, .schema_min = PF_SCHEMA_MIN,
+		.schema_max = PF_SCHEMA_MAX
 	};
 	struct sql_session s[2];
 	struct sql_use u;

@@ -113,8 +113,8 @@ make(int n, int64_t version, const char *keys, int64_t fresh_s)
 
 	(void)snprintf(id, sizeof(id), "https://agent.example/%d", n);
 	(void)snprintf(jwks, sizeof(jwks), "{\"keys\":[%s]}", keys);
-	tap_need(pf_client_new(pf_str(id), n, version, pf_str(jwks), fresh_s,
-	    &c, &why) == PF_OK, "a client");
+	tap_need(pf_client_new(pf_str(id), n, version, false, pf_str(jwks),
+	    fresh_s, &c, &why) == PF_OK, "a client");
 	return c;
 }
 

@@ -94,6 +94,21 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "a port 0", "{" ISSUER HOSTS
 	    "\"agents\": { \"ports\": [\"0\"] },\n" REST "}",
 	    "agents.ports", 4 },
+	{ "no new agent at all", "{" ISSUER HOSTS
+	    "\"agents\": { \"new_per_hour\": 0 },\n" REST "}",
+	    "agents.new_per_hour", 4 },
+	{ "more new agents than are remembered", "{" ISSUER HOSTS
+	    "\"agents\": { \"new_per_hour\": 10001 },\n" REST "}",
+	    "agents.new_per_hour", 4 },
+	{ "a share of an agent", "{" ISSUER HOSTS
+	    "\"agents\": { \"new_per_domain\": 0.5 },\n" REST "}",
+	    "agents.new_per_domain", 4 },
+	{ "agents below none for an address", "{" ISSUER HOSTS
+	    "\"agents\": { \"new_per_address\": -1 },\n" REST "}",
+	    "agents.new_per_address", 4 },
+	{ "registration in words", "{" ISSUER HOSTS
+	    "\"agents\": { \"registration\": \"on\" },\n" REST "}",
+	    "agents.registration", 4 },
 };
 
 static char path[] = "/tmp/t_settings.XXXXXX";

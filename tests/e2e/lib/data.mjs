@@ -70,8 +70,24 @@ export class Data extends Parts {
 
 	block(client_id, on)
 	{
-		return this.sql('UPDATE poppy.client SET status = ' +
-		    `'${on ? 'blocked' : 'known'}', version = version + 1 ` +
+		return this.rule(client_id, on ? 'block' : null);
+	}
+
+	// The operator's word about a client_id or host; null takes it back.
+	rule(pattern, verdict)
+	{
+		return this.sql('SELECT changed FROM poppy.client_rule_set(' +
+		    `'${pattern}', ${verdict === null ? 'NULL' :
+			`'${verdict}'`})`);
+	}
+
+	// The copy of a client's documents grows old: fresh for s seconds from
+	// now. Processes have to look again.
+	age(client_id, s = -1)
+	{
+		return this.sql('UPDATE poppy.client SET fresh_until = ' +
+		    `extract(epoch FROM now())::bigint + ${s}, ` +
+		    'refetch_after = 0, version = version + 1 ' +
 		    `WHERE client_id = '${client_id}'`);
 	}
 

@@ -23,7 +23,10 @@ export function settings(dir, port, bend = () => {})
 		workers: { auth: 4, guard: 4 },
 		log: 'debug',
 		agents: { ports: ['*'], allow_networks: ['127.0.0.0/8', '::1/128'],
-			extra_ca: `${dir}/ca/ca.pem` },
+			extra_ca: `${dir}/ca/ca.pem`,
+			// All agents of all tests are on one host.
+			new_per_hour: 10000, new_per_domain: 10000,
+			new_per_address: 10000 },
 		apis: [{ type: 'openapi', url: `${at('localhost')}/api/openapi.json`,
 			description: 'Stock of each article' }],
 		guard: [{ prefix: '/api/', api: 'openapi', rules: [

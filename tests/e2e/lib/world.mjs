@@ -155,15 +155,17 @@ export class World extends Data {
 		return null;
 	}
 
-	// A certificate of the demo's authority for any name.
-	cert(host)
+	// A certificate of the demo's authority for any name; names: further
+	// ones, as OpenSSL writes them.
+	cert(host, names = [`DNS:${host}`])
 	{
 		const f = `${this.dir}/test-${host}`;
 
 		if (!existsSync(`${f}.pem`)) {
 			const tmp = `${f}.${process.pid}`;
 
-			writeFileSync(`${tmp}.ext`, `subjectAltName=DNS:${host}\n`);
+			writeFileSync(`${tmp}.ext`,
+			    `subjectAltName=${names.join(',')}\n`);
 			execFileSync('sh', ['-ec', 'openssl req -new -newkey ec ' +
 				'-pkeyopt ec_paramgen_curve:P-256 -nodes -subj ' +
 				'"/CN=$2" -keyout "$3.key" -out "$1.csr"; ' +

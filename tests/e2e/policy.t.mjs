@@ -1,0 +1,323 @@
+// What the operator says about agents (section 4.1): block and allow by client_id
+// and host, registration, the cap on new client_ids; how copies of their
+// documents age; and what slow ones do to others.
+import { proves, run, sleep, test, until } from './lib/tap.mjs';
+import { Agent, User, encode } from './lib/agent.mjs';
+import { Docs } from './lib/docs.mjs';
+import { RESPONDER, Shot, environment, request } from './lib/fcgi.mjs';
+import { makeKey } from './lib/jose.mjs';
+import { World } from './lib/world.mjs';
+
+const HOSTS = Array.from({ length: 16 }, (_, i) => `127.0.0.${i + 20}`);
+const CAPS = { new_per_hour: 10000, new_per_domain: 10000,
+	new_per_address: 10000 };
+let w, auths, hosts;
+
+// An agent whose documents are on another host.
+const on = (docs, opts) => new Agent(Object.create(w,
+    { docs: { value: docs } }), opts);
+
+// A token request straight to a process, from any client address.
+async function start(a, { address = '127.0.0.1', sock = auths[0],
+	user = new User() } = {})
+{
+	const body = encode(a.form(user));
+	const shot = await Shot.open(sock);
+	const vars = environment('POST', w.tokenEndpoint, [
+		['Content-Type', 'application/x-www-form-urlencoded'],
+		['DPoP', user.proof('POST', w.tokenEndpoint)]], body);
+
+	return shot.fire(request(RESPONDER, { ...vars, REMOTE_ADDR: address },
+	    body));
+}
+
+const refusedAs = (t, res, status, error, what) => {
+	t.eq(res.status, status, `${what}: status`);
+	t.eq(res.json?.error, error, `${what}: error`);
+};
+
+const retryAfter = (res) => Number(/^Retry-After: (\d+)\r?$/mi
+    .exec(res.head)?.[1]);
+
+test('keys are rotated: the new one counts at once, the old one no longer ' +
+    'once the copy is over', proves('R-4.1-15'), async (t) => {
+	const a = new Agent(w), old = a.key, oldKid = a.kid;
+	const withOld = (assertion) => ({ form: { client_assertion:
+		a.clientAssertion({}, { key: old, header: { kid: oldKid } }),
+	...assertion && { assertion: a.sessionAssertion(new User(), {},
+		    { key: old, header: { kid: oldKid } }) } } });
+
+	w.docs.headers = { 'Cache-Control': 'max-age=60' };
+	t.eq((await a.token(new User())).status, 200, 'the first key');
+	a.key = makeKey();
+	a.kid = 'next';
+	a.publish({ keys: [...a.jwks(old, oldKid).keys, ...a.jwks().keys] });
+	t.eq((await a.token(new User())).status, 200, 'a second one beside it');
+	t.eq((await a.token(new User(), withOld(true))).status, 200,
+	    'the first still counts');
+	a.publish();
+	t.eq((await a.token(new User(), withOld(true))).status, 200,
+	    'removed, but the copy is fresh');
+	await w.age(a.id);
+	t.refused(await a.token(new User(), withOld()), 401, 'invalid_client',
+	    'removed, and the copy is over');
+	t.eq((await a.token(new User())).status, 200, 'the second one counts');
+	w.docs.headers = undefined;
+});
+
+test('two processes share one fetch', proves('R-4.1-16'), async (t) => {
+	for (let i = 0; i < 5; i++) {
+		const a = new Agent(w), right = a.document;
+
+		w.docs.set(`/${a.name}/agent.json`, (req, res) =>
+		    setTimeout(() => res.end(JSON.stringify(right)), 300));
+		const all = await Promise.all(Array.from({ length: 8 },
+		    (_, n) => start(a, { sock: auths[n % 2] })));
+		t.eq(all.map((r) => r.status), Array(8).fill(200), 'all served');
+		t.eq(a.hits(), 1, 'one fetch');
+	}
+});
+
+test('two processes: one refetch for many bad kids', proves('R-4.1-16'),
+    async (t) => {
+	const a = new Agent(w);
+
+	t.eq((await start(a)).status, 200, 'known');
+	const before = a.hits('jwks.json'), good = a.kid;
+
+	a.kid = 'bad';
+	const all = await Promise.all(Array.from({ length: 60 }, (_, n) =>
+	    start(a, { sock: auths[n % 2] })));
+	t.ok(all.every((r) => r.status === 401 || r.status === 503),
+	    'all refused', all.map((r) => r.status));
+	a.kid = good;
+	t.ok(a.hits('jwks.json') - before <= 1, 'fetches',
+	    a.hits('jwks.json') - before);
+	t.eq((await start(a)).status, 200, 'the right kid');
+});
+
+// How a copy that is over goes on, by what the agent's host answers then.
+const AFTER = [
+	['500', true, (req, res) => { res.writeHead(500); res.end(); }],
+	['503', true, (req, res) => { res.writeHead(503); res.end(); }],
+	['a closed connection', true, (req) => req.socket.destroy()],
+	['nothing', true, () => {}],
+	['404', false, (req, res) => { res.writeHead(404); res.end(); }],
+	['429', false, (req, res) => { res.writeHead(429); res.end(); }],
+	['a redirect', false, (req, res) => {
+		res.writeHead(302, { Location: '/' });
+		res.end();
+	}],
+	['another document', false, (req, res) => res.end('{}')],
+];
+for (const [why, serves, page] of AFTER)
+	test(`a copy is over and the host answers ${why}: it ${serves ?
+	    'serves on' : 'is invalid'}`, proves('R-4.1-15', 'R-4.1-16'),
+	    async (t) => {
+		const a = new Agent(w);
+
+		t.eq((await start(a)).status, 200, 'known');
+		w.docs.set(`/${a.name}/agent.json`, page);
+		t.eq((await start(a)).status, 200, 'fresh');
+		await w.age(a.id);
+		const res = await start(a);
+		const hits = a.hits();
+
+		if (serves)
+			t.eq(res.status, 200, 'stale');
+		else
+			refusedAs(t, res, 401, 'invalid_client', 'over');
+		t.eq((await start(a, { sock: auths[1] })).status,
+		    serves ? 200 : 401, 'the other process says so too');
+		t.eq(a.hits(), hits, 'the host is left alone for a while');
+		await w.sql('UPDATE poppy.client SET stale_until = 1, ' +
+		    'failed_until = 0, version = version + 1 WHERE client_id = ' +
+		    `'${a.id}'`);
+		refusedAs(t, await start(a), 401, 'invalid_client',
+		    'a day later');
+	}, { timeout: 40000 });
+
+test('block by host: at once, everywhere, unseen ones unfetched',
+    proves('R-4.1-12'), async (t) => {
+	const a = on(hosts[0]), b = on(hosts[0]), later = on(hosts[0]);
+	const other = on(hosts[1]);
+	const s = await a.session(), so = await other.session();
+
+	for (const sock of auths)
+		for (const x of [a, b, other])
+			t.eq((await start(x, { sock })).status, 200, 'before');
+	await w.rule(HOSTS[0], 'block');
+	for (const sock of auths)
+		for (const x of [a, b, later])
+			refusedAs(t, await start(x, { sock }), 401,
+			    'invalid_client', 'blocked');
+	t.eq(later.hits(), 0, 'an unseen one is not fetched');
+	t.challenged(await a.call(s, 'GET', w.stock), 401, 'invalid_token',
+	    'a token from before');
+	t.eq((await other.call(so, 'GET', w.stock)).status, 200,
+	    'another host\'s');
+	t.eq((await start(other)).status, 200, 'another host');
+	await w.rule(later.id, 'allow');
+	t.eq((await start(later)).status, 200,
+	    'one allowed by its id, on a blocked host');
+	await w.rule(HOSTS[0], null);
+	for (const sock of auths)
+		t.eq((await start(b, { sock })).status, 200, 'unblocked');
+	t.eq((await a.call(s, 'GET', w.stock)).status, 200, 'its token, too');
+	await w.rule(later.id, null);
+});
+
+test('a blocked client can neither renew nor revoke', proves('R-4.1-12'),
+    async (t) => {
+	const a = new Agent(w), s = await a.session();
+
+	await w.rule(a.id, 'block');
+	t.refused(await a.token(s.user, { form: { session_id: s.id } }), 401,
+	    'invalid_client', 'renewal');
+	await w.rule(a.id, null);
+	t.eq((await a.token(s.user, { form: { session_id: s.id } })).status,
+	    200, 'unblocked: renewed');
+});
+
+const settle = async (bend) => {
+	w.restart((c) => { bend(c.agents); });
+	auths = await w.twins('auth');
+};
+
+test('registration: only those allowed, others unfetched',
+    proves('R-4.1-11', 'R-4.1-12'), async (t) => {
+	const old = new Agent(w), a = new Agent(w), byHost = on(hosts[2]);
+	const s = await old.session();
+
+	await settle((c) => Object.assign(c, CAPS, { registration: true }));
+	refusedAs(t, await start(a), 401, 'invalid_client', 'unknown');
+	t.eq([a.hits(), a.hits('jwks.json')], [0, 0], 'fetches');
+	refusedAs(t, await start(old), 401, 'invalid_client',
+	    'known from before');
+	t.eq((await old.call(s, 'GET', w.stock)).status, 200,
+	    'its tokens live out their time');
+	await w.rule(a.id, 'allow');
+	await w.rule(HOSTS[2], 'allow');
+	for (const sock of auths) {
+		t.eq((await start(a, { sock })).status, 200, 'allowed by id');
+		t.eq((await start(byHost, { sock })).status, 200, 'by host');
+	}
+	refusedAs(t, await start(new Agent(w)), 401, 'invalid_client',
+	    'a neighbour of it');
+	await w.rule(a.id, null);
+	for (const sock of auths)
+		refusedAs(t, await start(a, { sock }), 401, 'invalid_client',
+		    'no longer allowed');
+	await w.rule(HOSTS[2], null);
+	await settle((c) => Object.assign(c, CAPS));
+	t.eq((await start(a)).status, 200, 'without registration');
+}, { timeout: 90000 });
+
+test('the cap on new client_ids: address, then domain, then all',
+    proves('R-4.1-14'), async (t) => {
+	const known = on(hosts[3]);
+
+	t.eq((await start(known)).status, 200, 'a known one');
+	await settle((c) => Object.assign(c, { new_per_address: 3,
+		new_per_domain: 5, new_per_hour: 8 }));
+	await w.sql('TRUNCATE poppy.client_new');
+	const fresh = async (host, address, want, what) => {
+		const a = on(hosts[host]);
+		const res = await start(a, { address, sock: auths[host % 2] });
+
+		t.eq(res.status, want, what);
+		if (want !== 429)
+			return;
+		t.eq(res.json?.error, 'rate_limited', `${what}: error`);
+		t.ok(retryAfter(res) >= 1 && retryAfter(res) <= 3600,
+		    `${what}: Retry-After`, res.head);
+		t.eq(a.hits(), 0, `${what}: nothing is fetched`);
+	};
+	for (let i = 0; i < 3; i++)
+		await fresh(4, '192.0.2.1', 200, `address 1, number ${i + 1}`);
+	await fresh(4, '192.0.2.1', 429, 'address 1, number 4');
+	await fresh(5, '192.0.2.1', 429, 'on another host, too');
+	for (let i = 0; i < 2; i++)
+		await fresh(4, '192.0.2.2', 200, `domain 4, number ${i + 4}`);
+	await fresh(4, '192.0.2.3', 429, 'domain 4, number 6');
+	for (let i = 0; i < 3; i++)
+		await fresh(5, `2001:db8:0:1::${i}`, 200, `IPv6 ${i + 1}`);
+	await fresh(6, '2001:db8:0:1::ffff', 429, 'the same /64');
+	await fresh(6, '192.0.2.9', 429, 'number 9 in all');
+	for (const sock of auths)
+		t.eq((await start(known, { address: '192.0.2.1', sock })).status,
+		    200, 'a known one is not touched');
+	await w.age(known.id);
+	t.eq((await start(known, { address: '192.0.2.1' })).status, 200,
+	    'nor when its copy is over');
+	await w.rule(HOSTS[7], 'allow');
+	await fresh(7, '192.0.2.1', 200, 'one that the operator allowed');
+	await w.rule(HOSTS[7], null);
+	await w.sql('UPDATE poppy.client_new SET hour = hour - 1');
+	await fresh(6, '192.0.2.1', 200, 'an hour later');
+	await settle((c) => Object.assign(c, CAPS));
+}, { timeout: 90000 });
+
+// Latencies of n starts of a known client, one after the other, sorted.
+async function latencies(a, n)
+{
+	const ms = [];
+
+	for (let i = 0; i < n; i++) {
+		const user = new User();
+		const began = performance.now();
+		const res = await start(a, { user });
+
+		ms.push(performance.now() - began);
+		if (res.status !== 200)
+			throw new Error(`no Session: ${res.text}`);
+	}
+	return ms.sort((x, y) => x - y);
+}
+
+const at = (sorted, q) => sorted[Math.floor(sorted.length * q)];
+
+test('32 slow documents at once don\'t slow another client\'s starts',
+    proves('R-4.1-16'), async (t) => {
+	const good = new Agent(w);
+	let open = 0, most = 0;
+
+	await latencies(good, 100);
+	const quiet = await latencies(good, 300);
+	const slow = HOSTS.flatMap((_, i) => [on(hosts[i]), on(hosts[i])]);
+
+	slow.forEach((a, i) => a.world.docs.set(`/${a.name}/agent.json`,
+	    (req) => {
+		most = Math.max(most, ++open);
+		req.socket.on('close', () => open--);
+	}));
+	const waiting = slow.map((a, i) => start(a,
+	    { address: `192.0.2.${100 + (i >> 2)}` }));
+	t.ok(await until(() => open === 32, 3000, 20), '32 are under way', open);
+	const busy = await latencies(good, 300);
+
+	t.eq(open, 32, 'and still are');
+	t.ok(at(busy, 0.99) < 3 * at(quiet, 0.99) + 10, 'p99 of a start', [
+		at(quiet, 0.99), at(busy, 0.99)]);
+	t.ok(at(busy, 0.5) < 2 * at(quiet, 0.5) + 2, 'median of a start', [
+		at(quiet, 0.5), at(busy, 0.5)]);
+	const more = await start(on(hosts[0]), { address: '192.0.2.200' });
+	t.eq(more.status, 503, 'one more slow one is asked to come again');
+	t.ok(retryAfter(more) >= 1, 'with Retry-After', more.head);
+	for (const res of await Promise.all(waiting))
+		refusedAs(t, res, 401, 'invalid_client', 'a slow one');
+}, { timeout: 60000 });
+
+await run({
+	before: async () => {
+		w = await World.up({ bend: (c) => Object.assign(c.agents, CAPS) });
+		auths = await w.twins('auth');
+		const cert = w.cert('loopback', HOSTS.map((h) => `IP:${h}`));
+		hosts = await Promise.all(HOSTS.map((h) => Docs.start({ ...cert,
+			host: h, address: h })));
+	},
+	after: async () => {
+		await Promise.all((hosts ?? []).map((d) => d.stop()));
+		await w?.close();
+	},
+});
