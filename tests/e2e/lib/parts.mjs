@@ -7,6 +7,16 @@ import { until } from './tap.mjs';
 
 const CLUSTER = fileURLToPath(new URL('../../pg-cluster', import.meta.url));
 
+function began(pid)
+{
+	try {
+		return readFileSync(`/proc/${pid}/stat`, 'utf8')
+		    .replace(/^.*\) /, '').split(' ')[19];
+	} catch {
+		return null;
+	}
+}
+
 export class Parts {
 	constructor(dir)
 	{
@@ -15,15 +25,17 @@ export class Parts {
 		this.commands = {};	// how to start what was ended
 	}
 
-	// Pids of a program's processes, by the stack's pid files.
+	// Pids of a program's processes that live, by the stack's pid files:
+	// "pid start-time", since ids are given again soon.
 	pids(program)
 	{
 		return readdirSync(`${this.dir}/run`)
 		    .filter((f) => f.startsWith(`poppy-${program}`) &&
 			f.endsWith('.pid'))
-		    .map((f) => Number(readFileSync(`${this.dir}/run/${f}`, 'utf8')
-			.split(' ')[0]))
-		    .filter((pid) => existsSync(`/proc/${pid}`));
+		    .map((f) => readFileSync(`${this.dir}/run/${f}`, 'utf8')
+			.trim().split(' '))
+		    .filter(([pid, at]) => began(pid) === at)
+		    .map(([pid]) => Number(pid));
 	}
 
 	command(pid)
