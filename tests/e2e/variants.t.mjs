@@ -4,7 +4,7 @@ import net from 'node:net';
 import { proves, run, sleep, test } from './lib/tap.mjs';
 import { Agent, User } from './lib/agent.mjs';
 import { RESPONDER, Shot, environment, request } from './lib/fcgi.mjs';
-import { send } from './lib/http.mjs';
+import { Conn, bytesOf, send } from './lib/http.mjs';
 import { World } from './lib/world.mjs';
 
 const PATH = '/.well-known/poppy.json';
@@ -155,6 +155,54 @@ test('two processes of each program are one company',
 	}
 	t.ok(a.hits() <= 2, 'fetches', a.hits());
 }, { timeout: 90000 });
+
+// A process that has never seen a client asks the database, whose copy is fresh,
+// whatever strangers have their host doing meanwhile.
+test('strangers with slow documents keep no known agent waiting',
+    proves('R-4.1-16', 'R-4-4'), async (t) => {
+	const known = new Agent(w);
+
+	await known.session();		// one of two processes knows it now
+	const slow = Array.from({ length: 6 }, () => new Agent(w));
+	for (const a of slow)
+		w.docs.set(`/${a.name}/agent.json`, () => {});
+	const waiting = slow.map((a) => a.token(new User()));
+	await sleep(300);
+	for (let i = 0; i < 8; i++)
+		t.eq((await known.token(new User())).status, 200, 'known');
+	const got = await Promise.all(waiting);
+	t.ok(got.every((r) => [401, 503].includes(r.status)), 'strangers',
+	    got.map((r) => r.status));
+	t.ok(got.some((r) => r.status === 503 && r.header('retry-after')),
+	    'some had no place');
+}, { timeout: 60000 });
+
+// Under HTTP/2 lighttpd gives the guard the body of a small request, and PHP
+// none.
+test('who speaks HTTP/2 too is answered in HTTP/1.1, and PHP gets the body',
+    proves('R-4.3-1'), async (t) => {
+	w.restart((c) => {
+		for (const r of c.guard[0].rules)
+			if (r.path.endsWith('whoami.php'))
+				r.methods = ['GET', 'POST'];
+	});
+	const s = await new Agent(w).session();
+	const c = await Conn.open({ host: 'localhost', port: w.port, ca: w.ca,
+		alpn: ['h2', 'http/1.1'] });
+
+	try {
+		t.eq(c.sock.alpnProtocol, 'http/1.1', 'protocol');
+		await c.write(bytesOf({ method: 'POST', target: '/api/whoami.php',
+			host: `localhost:${w.port}`, body: 'hello', headers: [
+				['Authorization', `DPoP ${s.token}`],
+				['DPoP', s.user.proof('POST', w.whoami,
+				    { token: s.token })]] }));
+		t.eq((await c.response({ method: 'POST' })).status, 200,
+		    'status');
+	} finally {
+		c.close();
+	}
+}, { timeout: 60000 });
 
 await run({
 	before: async () => {
