@@ -1,6 +1,5 @@
 // Requests that are oversized, truncated, broken: an answer of 4xx, never a
 // hang, and the next request is served.
-import http2 from 'node:http2';
 import { proves, run, sleep, test } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { Conn, bytesOf } from './lib/http.mjs';
@@ -247,37 +246,6 @@ test('garbage instead of TLS', [], async (t) => {
 		c.close();
 	}
 	await alive(t);
-});
-
-test('HTTP/2 does the same', proves('R-4.2-1', 'R-4.3-1'), async (t) => {
-	const user = new User();
-	const session = http2.connect(w.base, { ca: w.ca });
-	const ask = (headers, body) => new Promise((ok, fail) => {
-		const req = session.request(headers);
-		let status, text = '';
-
-		req.on('response', (h) => { status = h[':status']; });
-		req.on('data', (d) => { text += d; });
-		req.on('end', () => ok({ status, text }));
-		req.on('error', fail);
-		req.end(body);
-	});
-
-	try {
-		const body = encode(agent.form(user));
-		const got = await ask({ ':method': 'POST', ':path': path(),
-			'content-type': TYPE[1], 'content-length': body.length,
-			dpop: user.proof('POST', w.tokenEndpoint) }, body);
-		t.eq(got.status, 200, 'token');
-		const token = JSON.parse(got.text).access_token;
-		const call = await ask({ ':method': 'GET',
-			':path': `/api/stock.php?sku=${w.sku}`,
-			authorization: `DPoP ${token}`,
-			dpop: user.proof('GET', w.stockBare, { token }) });
-		t.eq(call.status, 200, 'call');
-	} finally {
-		session.close();
-	}
 });
 
 test('no malformed request left a Session', proves('R-4.2-32'), async (t) => {
