@@ -20,15 +20,16 @@ struct pf_authn {
 /*
  * Authenticate the client of a form request at endpoint (its public URL).
  * Claims are judged before anything is fetched. PF_OK, PF_PARKED, or an error
- * noted: invalid_client, invalid_request for a form that lacks what must be
- * there in any case.
+ * noted: invalid_client, also for a form without an assertion; unavailable as
+ * pf_client_load() says.
  */
 PF_MUST enum pf_rc pf_authenticate(struct pf_req *rq, const struct pf_form *f,
     struct pf_str endpoint, struct pf_authn *out);
 
 /*
  * Judge the Session assertion of an authenticated client. PF_OK, PF_PARKED, or
- * invalid_grant noted.
+ * invalid_grant noted; if newer keys had to be asked for, also what
+ * pf_client_reload() notes.
  */
 PF_MUST enum pf_rc pf_session_assertion(struct pf_req *rq,
     const struct pf_form *f, const struct pf_authn *who, struct pf_claims *out,

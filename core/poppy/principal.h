@@ -29,7 +29,8 @@ PF_MUST enum pf_rc pf_request_url(struct pf_req *rq, struct pf_str *out);
 
 /*
  * The DPoP Proof of a token request: no token, no ath (section 4.3).
- * invalid_dpop_proof noted if anything is wrong with it.
+ * invalid_dpop_proof noted if anything is wrong with it, use_dpop_nonce if it
+ * lacks a nonce that is wanted, not_found as above.
  */
 struct pf_proof;
 PF_MUST enum pf_rc pf_token_proof(struct pf_req *rq, struct pf_proof *out);
@@ -37,7 +38,7 @@ PF_MUST enum pf_rc pf_token_proof(struct pf_req *rq, struct pf_proof *out);
 /*
  * Session Token and proof of an API request, judged and spent in one round
  * trip. Sets rq->who. Errors noted: invalid_token, invalid_dpop_proof,
- * unavailable.
+ * use_dpop_nonce, not_found, unavailable.
  */
 PF_MUST enum pf_rc pf_principal_by_proof(struct pf_req *rq);
 

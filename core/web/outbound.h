@@ -9,7 +9,7 @@
  * of IPv6 that is not global unicast, and IPv4 inside IPv6: mapped, compatible,
  * 6to4 and Teredo always, NAT64 (64:ff9b::/96) by the address it carries. Host
  * names that are numbers in any spelling (0x7f.1, 2130706433) are no URLs here.
- * At most 32 fetches in flight, 2 a host.
+ * So many fetches in flight, in all and to one host, as the options say.
  */
 #ifndef PF_OUTBOUND_H
 #define PF_OUTBOUND_H
@@ -19,8 +19,8 @@
 struct pf_outbound;
 
 struct pf_outbound_opts {
-	unsigned max_inflight;		/* 32 */
-	unsigned max_per_host;		/* 2 */
+	unsigned max_inflight;		/* 1 to 1,024 */
+	unsigned max_per_host;		/* at least 1 */
 	struct pf_strs ports;		/* "443"; others are refused; "*": any,
 					 * none at all means 443 */
 	/* For tests and demos only; a warning is logged at every start. */
