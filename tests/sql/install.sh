@@ -260,6 +260,12 @@ secrets 2 "the folder is open to others" "closed to all others"
 rmdir "$tmp/secrets"
 echo "{" >"$tmp/poppy.conf"
 secrets 2 "bad settings" "poppy.conf:[0-9]"
+rm "$tmp/poppy.conf"
+secrets 2 "no settings" "poppy.conf: No such file"
+ctl 0 "settings are listed without a file" "^tokens.session_seconds: integer, " \
+    settings
+ctl 64 "settings with a word too many" "usage: " settings all
+ctl 64 "a noun without its verb" "usage: " db
 
 echo "1..$n"
 [ $failed -eq 0 ]

@@ -13,15 +13,27 @@
 #define ARENA_FIRST	(256u << 10)
 #define ARENA_CAP	(64u << 20)
 
+/* What a command needs of poppy.conf: nothing, conninfo alone, the whole. */
+enum need { NEEDS_NOTHING, NEEDS_DATABASE, NEEDS_ALL };
+
+static int
+settings(struct ctl *c)
+{
+	(void)c;
+	pf_conf_document(stdout, &pf_settings_table);
+	return CTL_OK;
+}
+
 static const struct command {
-	const char *noun, *verb;
-	bool db;		/* of poppy.conf it needs conninfo alone */
+	const char *noun, *verb;	/* verb NULL: a noun alone */
+	enum need need;
 	int (*run)(struct ctl *);
 } commands[] = {
-	{ "db",		"install",	true,	ctl_db_install },
-	{ "db",		"migrate",	true,	ctl_db_migrate },
-	{ "db",		"status",	true,	ctl_db_status },
-	{ "secrets",	"init",		false,	ctl_secrets_init },
+	{ "db",		"install",	NEEDS_DATABASE,	ctl_db_install },
+	{ "db",		"migrate",	NEEDS_DATABASE,	ctl_db_migrate },
+	{ "db",		"status",	NEEDS_DATABASE,	ctl_db_status },
+	{ "secrets",	"init",		NEEDS_ALL,	ctl_secrets_init },
+	{ "settings",	NULL,		NEEDS_NOTHING,	settings },
 };
 
 static const struct option options[] = {
@@ -44,7 +56,8 @@ usage(FILE *to)
 	    "  db migrate    bring an installed database up to this release\n"
 	    "  db status     exit 0 if current, 1 if behind or absent, 2 if "
 	    "wrong\n"
-	    "  secrets init  make this host's master key\n\n"
+	    "  secrets init  make this host's master key\n"
+	    "  settings      list every setting of poppy.conf\n\n"
 	    "FILE is %s/poppy/poppy.conf unless given. See poppyctl(8).\n",
 	    PF_SYSCONFDIR);
 	return to == stdout ? CTL_OK : CTL_USAGE;
@@ -71,22 +84,33 @@ ctl_fail(const struct ctl *c, int status, const char *fmt, ...)
 	return status;
 }
 
+/* A fault of the file as a whole has neither line nor key. */
+static int
+bad_settings(const struct ctl *c, const struct pf_conf_fault *f)
+{
+	char line[32] = "";
+
+	if (f->line > 0)
+		(void)snprintf(line, sizeof(line), ":%lld", (long long)f->line);
+	return ctl_fail(c, CTL_WRONG, "%s%s%s%s: %s", f->file, line,
+	    f->key[0] != '\0' ? ": " : "", f->key, f->reason);
+}
+
 static int
 run(struct ctl *c, const struct command *cmd)
 {
 	struct pf_conf_fault fault = { 0 };
 	enum pf_rc rc;
 
-	if (!cmd->db || c->conninfo == NULL) {
+	if (cmd->need == NEEDS_ALL ||
+	    (cmd->need == NEEDS_DATABASE && c->conninfo == NULL)) {
 		rc = pf_settings_read(c->conf, c->arena, &c->set, &fault);
 		if (rc == PF_E_MEM)
 			return ctl_fail(c, CTL_WRONG, "no memory");
 		if (rc != PF_OK)
-			return ctl_fail(c, CTL_WRONG, "%s:%lld: %s: %s",
-			    fault.file, (long long)fault.line, fault.key,
-			    fault.reason);
+			return bad_settings(c, &fault);
 	}
-	if (cmd->db && c->conninfo == NULL)
+	if (cmd->need == NEEDS_DATABASE && c->conninfo == NULL)
 		c->conninfo = c->set.database.conninfo.p;
 	return cmd->run(c);
 }
@@ -94,12 +118,16 @@ run(struct ctl *c, const struct command *cmd)
 static const struct command *
 find(int argc, char **argv)
 {
-	if (argc != 2)
+	if (argc < 1 || argc > 2)
 		return NULL;
-	for (size_t i = 0; i < PF_COUNT(commands); i++)
+	for (size_t i = 0; i < PF_COUNT(commands); i++) {
+		const char *verb = commands[i].verb;
+
 		if (strcmp(argv[0], commands[i].noun) == 0 &&
-		    strcmp(argv[1], commands[i].verb) == 0)
+		    (verb == NULL ? argc == 1 :
+		    argc == 2 && strcmp(argv[1], verb) == 0))
 			return &commands[i];
+	}
 	return NULL;
 }
 
