@@ -126,7 +126,7 @@ check_list(const struct pf_json *list, const struct pf_jwt_rules *r,
 			    "strings");
 		ok = ok || meant(aud, r);
 	}
-	return ok ? PF_OK : pf_refuse(why, "aud names somebody else");
+	return ok ? PF_OK : pf_refuse(why, "aud is not the endpoint's URL");
 }
 
 static enum pf_rc
@@ -142,7 +142,7 @@ check_aud(const struct pf_jws *jws, const struct pf_jwt_rules *r,
 		return pf_refuse(why, "aud missing");
 	if (rc == PF_OK)
 		return meant(one, r) ? PF_OK :
-		    pf_refuse(why, "aud names somebody else");
+		    pf_refuse(why, "aud is not the endpoint's URL");
 	if (pf_json_arr(jws->claims, "aud", &list) != PF_OK)
 		return pf_refuse(why, "aud is neither string nor array");
 	if (r->aud_single)

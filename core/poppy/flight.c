@@ -217,14 +217,15 @@ unusable(const struct pf_flight *f, bool *transient)
 	case PF_OUT_OK:
 		break;
 	case PF_OUT_REFUSED:
-		return "the document's URL leads to an address that is not "
+		return "the document's URL has an address or port that is not "
 		    "fetched from";
 	case PF_OUT_TOO_LARGE:
 		return "the document is too large";
 	case PF_OUT_TIMEOUT:
 		return "the document did not come in time";
 	case PF_OUT_NETWORK:
-		return "the document's host can't be reached";
+		return "the document's host can't be reached, or its "
+		    "certificate isn't trusted";
 	}
 	if (f->status >= 300 && f->status < 400)
 		return "the document's URL redirects";

@@ -28,7 +28,16 @@ static enum pf_rc
 refuse(const char *listen_at, const char *why)
 {
 	PF_LOG(PF_LOG_ERROR, "listen", PF_F_Z("listen", listen_at),
-	    PF_F_Z("why", why), PF_F_INT("errno", errno));
+	    PF_F_Z("why", why));
+	return PF_E_INPUT;
+}
+
+/* The same where errno has the reason; no thread runs yet. */
+static enum pf_rc
+failed(const char *listen_at, const char *what)
+{
+	PF_LOG(PF_LOG_ERROR, "listen", PF_F_Z("listen", listen_at),
+	    PF_F_Z("why", what), PF_F_Z("error", strerror(errno)));
 	return PF_E_INPUT;
 }
 
@@ -64,17 +73,17 @@ take(struct pf_serve *s, int fd, const char *name)
 	if (s->nlis == MAX_LISTEN)
 		return refuse(name, "more than 16 sockets");
 	if (getsockname(fd, &a.any, &n) < 0)
-		return refuse(name, "not a socket");
+		return failed(name, "not a socket");
 	if (!is_loopback(&a) && !s->o.tcp_anywhere)
 		return refuse(name, "FastCGI has no authentication: only "
 		    "loopback addresses, unless the settings say otherwise");
 	if (a.any.sa_family != AF_UNIX &&
 	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0)
-		return refuse(name, "TCP_NODELAY");
+		return failed(name, "TCP_NODELAY");
 	flags = fcntl(fd, F_GETFL);
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
 	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return refuse(name, "fcntl");
+		return failed(name, "fcntl");
 	s->lis[s->nlis++].fd = fd;
 	return PF_OK;
 }
@@ -112,19 +121,22 @@ make_way(const char *path, const struct sockaddr_un *un)
 	int fd, rc, why;
 
 	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? PF_OK : refuse(path, "lstat");
+		return errno == ENOENT ? PF_OK : failed(path, "lstat");
 	if (!S_ISSOCK(st.st_mode))
 		return refuse(path, "exists and is no socket");
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return refuse(path, "socket");
+		return failed(path, "socket");
 	rc = connect(fd, (const struct sockaddr *)un, sizeof(*un));
 	why = errno;
 	close(fd);
 	errno = why;
-	if (rc == 0 || why != ECONNREFUSED)
+	if (rc == 0 || why == EAGAIN)
 		return refuse(path, "another process listens there");
-	return unlink(path) == 0 ? PF_OK : refuse(path, "unlink");
+	if (why != ECONNREFUSED)
+		return failed(path, "a socket is there, perhaps another "
+		    "process's");
+	return unlink(path) == 0 ? PF_OK : failed(path, "unlink");
 }
 
 static enum pf_rc
@@ -143,14 +155,19 @@ open_unix(struct pf_serve *s, const char *path)
 	if ((rc = make_way(path, &un)) != PF_OK)
 		return rc;
 	if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) < 0)
-		return refuse(path, "socket");
+		return failed(path, "socket");
 	/* The file is never wider than 0660, not even for a moment. */
 	mask = umask(0117);
 	bound = bind(fd, (struct sockaddr *)&un, sizeof(un));
 	umask(mask);
-	if (bound < 0 || listen(fd, s->o.backlog) < 0 ||
-	    stat(path, &st) < 0 || (rc = take(s, fd, path)) != PF_OK) {
-		rc = refuse(path, bound < 0 ? "bind" : "listen");
+	if (bound < 0)
+		rc = failed(path, "the socket can't be made: its folder must "
+		    "be there, and this user may write to it");
+	else if (listen(fd, s->o.backlog) < 0 || stat(path, &st) < 0)
+		rc = failed(path, "listen");
+	else
+		rc = take(s, fd, path);
+	if (rc != PF_OK) {
 		if (bound == 0)
 			unlink(path);
 		close(fd);
@@ -211,13 +228,14 @@ open_tcp(struct pf_serve *s, const char *at)
 		    "loopback addresses, unless the settings say otherwise");
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return refuse(at, "socket");
+		return failed(at, "socket");
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-	    bind(fd, &a.any, n) < 0 || listen(fd, s->o.backlog) < 0 ||
-	    (rc = take(s, fd, at)) != PF_OK) {
-		rc = refuse(at, "bind");
+	    bind(fd, &a.any, n) < 0 || listen(fd, s->o.backlog) < 0)
+		rc = failed(at, "bind");
+	else
+		rc = take(s, fd, at);
+	if (rc != PF_OK)
 		close(fd);
-	}
 	return rc;
 }
 
