@@ -102,18 +102,18 @@ static const struct {
 	    TIMES "}", "aud is" },
 	{ "aud somebody else", &client, NULL, "{" WHO
 	    ",'aud':'https://evil.example','jti':'" JTI "'," TIMES "}",
-	    "somebody else" },
+	    "endpoint's URL" },
 	{ "aud with a slash behind", &client, NULL, "{" WHO ",'aud':'"
-	    ENDPOINT "/','jti':'" JTI "'," TIMES "}", "somebody else" },
+	    ENDPOINT "/','jti':'" JTI "'," TIMES "}", "endpoint's URL" },
 	{ "aud in capitals", &client, NULL, "{" WHO
 	    ",'aud':'HTTPS://shop.example','jti':'" JTI "'," TIMES "}",
-	    "somebody else" },
+	    "endpoint's URL" },
 	{ "aud empty", &client, NULL, "{" WHO ",'aud':'','jti':'" JTI "',"
-	    TIMES "}", "somebody else" },
+	    TIMES "}", "endpoint's URL" },
 	{ "an empty list", &client, NULL, "{" WHO ",'aud':[],'jti':'" JTI
-	    "'," TIMES "}", "somebody else" },
+	    "'," TIMES "}", "endpoint's URL" },
 	{ "a list of strangers", &client, NULL, "{" WHO
-	    ",'aud':['a','b'],'jti':'" JTI "'," TIMES "}", "somebody else" },
+	    ",'aud':['a','b'],'jti':'" JTI "'," TIMES "}", "endpoint's URL" },
 	{ "ours and a number", &client, NULL, "{" WHO ",'aud':['" ISSUER
 	    "',1],'jti':'" JTI "'," TIMES "}", "aud holds" },
 	{ "a list in a list", &client, NULL, "{" WHO ",'aud':[['" ISSUER
@@ -122,7 +122,7 @@ static const struct {
 	    ",'aud':['" ENDPOINT "'],'jti':'" JTI "'," TIMES "}", "single" },
 	{ "the issuer where the endpoint is asked for", &session, NULL, "{"
 	    WHO ",'aud':'" ISSUER "','jti':'" JTI "'," TIMES "}",
-	    "somebody else" },
+	    "endpoint's URL" },
 	/* jti */
 	{ "jti of 16", &client, NULL, "{" WHO "," AUD
 	    ",'jti':'0123456789abcdef'," TIMES "}", NULL },
