@@ -264,11 +264,12 @@ static enum pf_rc
 check_schema(struct pf_db *db, int64_t deadline_ms)
 {
 	PGresult *res;
-	long v;
+	long v, oldest;
 
 	if (db->o.schema_max == 0)
 		return PF_OK;
-	if (!PQsendQuery(db->c, "SELECT poppy_api.schema_version()")) {
+	if (!PQsendQuery(db->c, "SELECT poppy_api.schema_version(),"
+	    " poppy_api.schema_oldest()")) {
 		complain(db, "can't ask PostgreSQL: %s", PQerrorMessage(db->c));
 		return away(db);
 	}
@@ -281,11 +282,13 @@ check_schema(struct pf_db *db, int64_t deadline_ms)
 		return away(db);
 	}
 	v = strtol(PQgetvalue(res, 0, 0), NULL, 10);
+	oldest = strtol(PQgetvalue(res, 0, 1), NULL, 10);
 	PQclear(res);
-	if (v >= db->o.schema_min && v <= db->o.schema_max)
+	if (v >= db->o.schema_min && oldest <= db->o.schema_max)
 		return PF_OK;
-	complain(db, "the database has schema version %ld; this program works "
-	    "with %d to %d", v, db->o.schema_min, db->o.schema_max);
+	complain(db, "the database has schema version %ld and serves programs "
+	    "from %ld on; this program works with %d to %d", v, oldest,
+	    db->o.schema_min, db->o.schema_max);
 	return away(db);
 }
 

@@ -22,10 +22,11 @@ struct pf_db_opts {
 	const char *conninfo;	/* libpq's; kept, not copied */
 	bool prepare;
 	int timeout_ms;		/* one call, connecting included */
-	/* What this program can work with: at each new connection
-	 * poppy_api.schema_version() is asked; outside of it every call is
-	 * PF_E_DB and pf_db_trouble() names both. schema_max 0: not asked
-	 * (poppyctl). */
+	/* What this program knows: at each new connection
+	 * poppy_api.schema_version() must be at least schema_min, and
+	 * schema_oldest(), the version of the oldest programs that the database
+	 * still serves, at most schema_max. Otherwise every call is PF_E_DB and
+	 * pf_db_trouble() names all. schema_max 0: not asked (poppyctl). */
 	int schema_min, schema_max;
 	int pause_max_ms;	/* longest pause between tries; 0: 2000 */
 	bool quiet;		/* log nothing: the caller does */
