@@ -9,9 +9,10 @@ $$;
 REVOKE ALL ON FUNCTION poppy_api.schema_version() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.schema_version() TO poppy_auth, poppy_guard;
 
--- The oldest programs that the functions here still serve, as the schema version
--- they came with. A release that drops or changes what those call raises it; so
--- programs run on while the database migrates, and are replaced afterwards.
+-- The oldest programs that the functions here still serve, as the schema
+-- version they came with. A release that drops or changes what those call
+-- raises it: programs run on while the database migrates, and are replaced
+-- afterwards.
 CREATE OR REPLACE FUNCTION poppy_api.schema_oldest() RETURNS int
 LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp

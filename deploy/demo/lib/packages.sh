@@ -6,7 +6,7 @@ services_off() {
 	[ -d /run/systemd/system ] || return 0
 	for p; do
 		case $p in
-		lighttpd | php8.2-fpm) systemctl -q disable "$p" || : ;;
+		lighttpd | php8.2-fpm | pgbouncer) systemctl -q disable "$p" || : ;;
 		postgresql-15) systemctl -q disable postgresql || : ;;
 		esac
 	done
