@@ -22,7 +22,8 @@ enum pf_conf_type {
 	PF_CONF_OBJ,	/* an embedded struct, by sub */
 	PF_CONF_LIST,	/* struct pf_list: a list of objects, by sub */
 	PF_CONF_LINE	/* int64_t: the line of the member of that name, or
-			 * where this object begins if it has none; no setting */
+			 * where this object begins if it has none; not a
+			 * setting */
 };
 
 struct pf_strs { const struct pf_str *v; size_t n; };

@@ -37,8 +37,8 @@ struct pf_client_doc {
  * Judge a metadata document fetched from client_id: its client_id equals the
  * URL byte for byte; jwks_uri and every redirect_uris entry are https on the
  * host of client_id or below it; token_endpoint_auth_method is absent or
- * private_key_jwt. A client_name or logo_uri that won't do is left out. PF_E_INPUT
- * with *why, a constant.
+ * private_key_jwt. A client_name or logo_uri that won't do is left out.
+ * PF_E_INPUT with *why, a constant.
  */
 PF_MUST enum pf_rc pf_client_doc(struct pf_arena *a, struct pf_str client_id,
     struct pf_str text, struct pf_client_doc *out, const char **why);

@@ -14,8 +14,8 @@
  * that it can't run out of its place, turn its neighbours round, or look like
  * another name while it isn't; runs of white space are one space, runs of more
  * than three combining marks are cut, and so is what is longer than
- * PF_LABEL_CHARS. PF_NOSTR if nothing visible is left, or for what is not UTF-8.
- * PF_E_MEM.
+ * PF_LABEL_CHARS. PF_NOSTR if nothing visible is left, or for what is not
+ * UTF-8. PF_E_MEM.
  */
 PF_MUST enum pf_rc pf_label(struct pf_arena *a, struct pf_str raw,
     struct pf_str *out);

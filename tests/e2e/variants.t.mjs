@@ -207,7 +207,7 @@ test('who speaks HTTP/2 too is answered in HTTP/1.1, and PHP gets the body',
 await run({
 	before: async () => {
 		w = await World.up({ bend: (c) => {
-			c.agents = { ports: ['*'], extra_ca: c.agents.extra_ca };
+			delete c.agents.allow_networks;
 		} });
 	},
 	after: () => w?.close(),
