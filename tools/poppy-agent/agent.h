@@ -46,6 +46,7 @@ PF_MUST enum pf_rc ag_cmd_session(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_renew(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_call(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_visit(struct agent *ag);
+PF_MUST enum pf_rc ag_cmd_check(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_status(struct agent *ag);
 
 #endif

@@ -48,6 +48,9 @@ static const struct command {
 	    "call an API with Session Token and DPoP Proof" },
 	{ "visit", ag_cmd_visit, "", 1, 1, "DOMAIN[:PORT]",
 	    "walk the whole path of a signed-out visit, step by step" },
+	{ "check", ag_cmd_check, "c", 1, 1,
+	    "DOMAIN[:PORT] [--client-url URL]",
+	    "test a deployment, mistakes included; prints TAP" },
 	{ "status", ag_cmd_status, "", 0, 0, "",
 	    "show what the state file holds, without secrets" },
 };
@@ -64,6 +67,7 @@ static const struct option options[] = {
 	{ "version", no_argument, NULL, 'V' },
 	{ "listen", required_argument, NULL, 'l' },
 	{ "client-id", required_argument, NULL, 'c' },
+	{ "client-url", required_argument, NULL, 'c' },
 	{ "cert", required_argument, NULL, 'C' },
 	{ "key", required_argument, NULL, 'K' },
 	{ "alg", required_argument, NULL, 'a' },
