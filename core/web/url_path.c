@@ -48,7 +48,7 @@ is_dot_segment(struct pf_str seg)
 {
 	size_t dots = 0, i = 0;
 
-	while (i < seg.n && seg.p[i] != ';') {
+	while (i < seg.n && seg.p[i] != ';' && pf_url_percent(seg, i) != ';') {
 		if (seg.p[i] == '.')
 			i++;
 		else if (pf_url_percent(seg, i) == '.')

@@ -283,6 +283,7 @@ test_path_check(void)
 		{ "%2e.", PF_LIT_INIT("/a/%2e./") },
 		{ "dots with a parameter", PF_LIT_INIT("/a/..;x=1/b") },
 		{ "dots with an empty parameter", PF_LIT_INIT("/a/..;/b") },
+		{ "dots with an encoded one", PF_LIT_INIT("/a/..%3Bx/b") },
 		{ "space", PF_LIT_INIT("/a b") },
 		{ "tab", PF_LIT_INIT("/a\tb") },
 		{ "newline", PF_LIT_INIT("/a\nb") },
