@@ -27,6 +27,7 @@ static const struct {
 	{ "expired", PF_INVALID_TOKEN, "the token has expired" },
 	{ "ended", PF_INVALID_TOKEN, "the Session has ended" },
 	{ "blocked", PF_INVALID_TOKEN, "the client is not accepted here" },
+	{ "scheme", PF_INVALID_TOKEN, "the token is for another scheme" },
 	{ "key", PF_INVALID_DPOP_PROOF,
 	    "the proof's key is not the one the token is bound to" },
 	{ "replay", PF_INVALID_DPOP_PROOF, "the proof was used before" },
@@ -91,9 +92,10 @@ token_in_query(struct pf_str query)
 	return false;
 }
 
-/* "DPoP" 1*SP token68 (RFC 9110, 11.4; RFC 9449, 7.1). */
+/* scheme 1*SP token68 (RFC 9110, 11.4; RFC 9449, 7.1; RFC 6750, 2.1). */
 static enum pf_rc
-find_token(struct pf_req *rq, struct pf_str *token, unsigned *bucket)
+find_token(struct pf_req *rq, const char *scheme, struct pf_str *token,
+    unsigned *bucket)
 {
 	struct pf_str s = rq->authorization;
 	size_t space = pf_str_find(s, ' ');
@@ -104,9 +106,9 @@ find_token(struct pf_req *rq, struct pf_str *token, unsigned *bucket)
 	if (s.n == 0)
 		return pf_fail(rq, PF_INVALID_TOKEN,
 		    "Authorization header missing");
-	if (!pf_str_eq_nocase(pf_str_head(s, space), PF_LIT("DPoP")))
+	if (!pf_str_eq_nocase(pf_str_head(s, space), pf_str(scheme)))
 		return pf_fail(rq, PF_INVALID_TOKEN,
-		    "the Authorization scheme must be DPoP");
+		    "the Authorization scheme must be %s", scheme);
 	*token = pf_str_trim(pf_str_from(s, space));
 	if (pf_token_parse("pst_", *token, bucket) != PF_OK)
 		return pf_fail(rq, PF_INVALID_TOKEN, "the token is unknown");
@@ -133,7 +135,9 @@ set_who(struct pf_req *rq, const struct pf_row *row, unsigned bucket,
 	p->scopes = pf_row_str(row, SCOPES);
 	p->signed_in = pf_row_bool(row, SIGNED_IN);
 	p->resource = pf_row_str(row, RESOURCE);
-	(void)memcpy(p->jkt, proof->jkt, sizeof(p->jkt));
+	p->bearer = proof == NULL;
+	if (proof != NULL)
+		(void)memcpy(p->jkt, proof->jkt, sizeof(p->jkt));
 	rq->who = p;
 	return PF_OK;
 }
@@ -150,6 +154,7 @@ refuse(struct pf_req *rq, const struct pf_row *row)
 	    (int)pf_row_int(row, RETRY_S), "proofs can't be judged now");
 }
 
+/* proof is NULL for a Bearer token. */
 static enum pf_rc
 use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
     const struct pf_proof *proof)
@@ -163,9 +168,10 @@ use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
 		return rc;
 	const struct pf_param v[] = {
 		PF_INT4(bucket), PF_BYTES(hash.b, sizeof(hash.b)),
-		PF_BYTES(proof->jkt, sizeof(proof->jkt)),
-		PF_BYTES(proof->spend, sizeof(proof->spend)),
-		PF_INT8(proof->iat), PF_INT4(s->proofs.future_seconds),
+		proof ? PF_BYTES(proof->jkt, sizeof(proof->jkt)) : PF_NULLP,
+		proof ? PF_BYTES(proof->spend, sizeof(proof->spend)) : PF_NULLP,
+		proof ? PF_INT8(proof->iat) : PF_NULLP,
+		PF_INT4(s->proofs.future_seconds),
 		/* An empty one names no request: all would be the same. */
 		rq->unique_id.n != 0 ? PF_TEXT(rq->unique_id) : PF_NULLP,
 		PF_INT8(s->sessions.idle_seconds),
@@ -179,23 +185,44 @@ use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
 	return set_who(rq, &row, bucket, proof);
 }
 
+/* A token for one service is good at that service alone, and no other is good
+ * there; byte for byte (section 4.3). */
+static enum pf_rc
+check_resource(struct pf_req *rq, struct pf_str resource)
+{
+	if (!pf_str_eq(rq->who->resource, resource))
+		return pf_fail(rq, PF_INVALID_TOKEN, "%s", resource.n == 0 ?
+		    "the token was issued for another resource" :
+		    "the token was not issued for this resource");
+	return PF_OK;
+}
+
 enum pf_rc
-pf_principal_by_proof(struct pf_req *rq)
+pf_principal_by_proof(struct pf_req *rq, struct pf_str resource)
 {
 	struct pf_proof proof;
 	struct pf_str token;
 	unsigned bucket;
 	enum pf_rc rc;
 
-	if ((rc = find_token(rq, &token, &bucket)) != PF_OK ||
+	if ((rc = find_token(rq, "DPoP", &token, &bucket)) != PF_OK ||
 	    (rc = check_proof(rq, token, &proof)) != PF_OK ||
 	    (rc = use_token(rq, token, bucket, &proof)) != PF_OK)
 		return rc;
-	/* A token for one service is good at that service alone. */
-	if (rq->who->resource.n != 0)
-		return pf_fail(rq, PF_INVALID_TOKEN,
-		    "the token was issued for another resource");
-	return PF_OK;
+	return check_resource(rq, resource);
+}
+
+enum pf_rc
+pf_principal_by_bearer(struct pf_req *rq, struct pf_str resource)
+{
+	struct pf_str token;
+	unsigned bucket;
+	enum pf_rc rc;
+
+	if ((rc = find_token(rq, "Bearer", &token, &bucket)) != PF_OK ||
+	    (rc = use_token(rq, token, bucket, NULL)) != PF_OK)
+		return rc;
+	return check_resource(rq, resource);
 }
 
 enum pf_rc

@@ -1,8 +1,8 @@
 /*
  * principal - who asks: one struct behind the front door of every program.
  *
- * Draft 0.1 proves it by a Session Token with a DPoP Proof. How it is proved is
- * known here alone; later versions of the protocol replace this file.
+ * Draft 0.1 proves it by a Session Token, with a DPoP Proof or as Bearer. How
+ * that is done is known here alone; later versions of the protocol replace this file.
  */
 #ifndef PF_PRINCIPAL_H
 #define PF_PRINCIPAL_H
@@ -20,6 +20,7 @@ struct pf_principal {
 	struct pf_str scopes;		/* of this token; "" when signed out */
 	bool signed_in;
 	struct pf_str resource;		/* PF_NOSTR: good everywhere but MCP */
+	bool bearer;			/* came without a proof, and jkt */
 	unsigned char jkt[PF_SHA256_LEN];
 };
 
@@ -37,10 +38,16 @@ PF_MUST enum pf_rc pf_token_proof(struct pf_req *rq, struct pf_proof *out);
 
 /*
  * Session Token and proof of an API request, judged and spent in one round
- * trip. Sets rq->who. Errors noted: invalid_token, invalid_dpop_proof,
- * use_dpop_nonce, not_found, unavailable.
+ * trip. resource is what this service demands tokens for; "" takes those that
+ * are for no resource. Sets rq->who. Errors noted: invalid_token,
+ * invalid_dpop_proof, use_dpop_nonce, not_found, unavailable.
  */
-PF_MUST enum pf_rc pf_principal_by_proof(struct pf_req *rq);
+PF_MUST enum pf_rc pf_principal_by_proof(struct pf_req *rq,
+    struct pf_str resource);
+/* The same for the Bearer token of an MCP server: resource is its url. A DPoP
+ * header is not looked at. */
+PF_MUST enum pf_rc pf_principal_by_bearer(struct pf_req *rq,
+    struct pf_str resource);
 
 /* After that: sign_in_required or insufficient_scope noted, or PF_OK. scopes
  * may be empty. */

@@ -1,7 +1,5 @@
 #include "core/poppy/scope.h"
 
-#include "core/base/buf.h"
-
 bool
 pf_scope_token(struct pf_str s)
 {
@@ -32,6 +30,16 @@ pf_scope_has_all(struct pf_str list, const struct pf_strs *wanted)
 		if (!pf_scope_has(list, wanted->v[i]))
 			return false;
 	return true;
+}
+
+void
+pf_scope_add(struct pf_buf *b, struct pf_str one)
+{
+	if (pf_scope_has(pf_buf_str(b), one))
+		return;
+	if (b->n != 0)
+		pf_buf_char(b, ' ');
+	pf_buf_add(b, one);
 }
 
 struct pf_str

@@ -5,6 +5,7 @@
 #ifndef PF_SCOPE_H
 #define PF_SCOPE_H
 
+#include "core/base/buf.h"
 #include "core/base/conf.h"
 
 /* Is this one scope token? */
@@ -13,6 +14,8 @@ bool pf_scope_token(struct pf_str s);
 bool pf_scope_has(struct pf_str list, struct pf_str one);
 /* Are all of wanted among the scopes of the list? */
 bool pf_scope_has_all(struct pf_str list, const struct pf_strs *wanted);
+/* Add one to the list in b, unless it is there. */
+void pf_scope_add(struct pf_buf *b, struct pf_str one);
 /* The list written with single spaces, in the arena. .p is NULL without
  * memory. */
 struct pf_str pf_scope_join(struct pf_arena *a, const struct pf_strs *scopes);

@@ -70,9 +70,8 @@ check_mount(struct pf_str s)
 static const char *
 check_prefix(struct pf_str s)
 {
-	if (!pf_str_starts(s, PF_LIT("/")) || !pf_str_ends(s, PF_LIT("/")) ||
-	    pf_path_check(s) != PF_OK)
-		return "must begin and end with '/'";
+	if (!pf_str_starts(s, PF_LIT("/")) || pf_path_check(s) != PF_OK)
+		return "must begin with '/'";
 	if (pf_str_starts(s, PF_LIT("/poppy/")) ||
 	    pf_str_starts(s, PF_LIT("/.well-known/")))
 		return "the guard never stands before /poppy/ or /.well-known/";
@@ -108,7 +107,15 @@ check_scope(struct pf_str s)
 static const char *
 check_api(struct pf_str s)
 {
-	return pf_str_eqz(s, "openapi") ? NULL : "must be \"openapi\"";
+	return pf_str_eqz(s, "openapi") || pf_str_eqz(s, "mcp") ? NULL :
+	    "must be \"openapi\" or \"mcp\"";
+}
+
+/* A resource indicator (RFC 8707, 2). */
+static const char *
+check_resource(struct pf_str s)
+{
+	return s.n == 0 ? NULL : check_https(s);
 }
 
 static const char *
@@ -311,11 +318,15 @@ static const struct pf_conf_key api_keys[] = {
 	{ "", PF_CONF_LINE, offsetof(struct pf_api, line), 0, 0, NULL, NULL,
 	    NULL, NULL },
 	{ "type", PF_CONF_STR, offsetof(struct pf_api, type), 1, 20, NULL,
-	    "\"openapi\".", check_api, NULL },
+	    "\"openapi\" or \"mcp\".", check_api, NULL },
 	{ "url", PF_CONF_STR, offsetof(struct pf_api, url), 1, 1000, NULL,
-	    "Of its OpenAPI document.", check_https, NULL },
+	    "Of its OpenAPI document, or of the MCP server.", check_https,
+	    NULL },
 	{ "description", PF_CONF_STR, offsetof(struct pf_api, description), 1,
 	    300, NULL, "Short; agents choose by it.", NULL, NULL },
+	{ "resource", PF_CONF_STR, offsetof(struct pf_api, resource), 0, 1000,
+	    "\"\"", "Demand tokens that were issued for this resource.",
+	    check_resource, NULL },
 };
 static const struct pf_conf_table api_table = {
 	sizeof(struct pf_api), KEYS(api_keys)
@@ -345,10 +356,11 @@ static const struct pf_conf_table rule_table = {
 static const struct pf_conf_key guarded_keys[] = {
 	{ "", PF_CONF_LINE, GUARDED(line), 0, 0, NULL, NULL, NULL, NULL },
 	{ "prefix", PF_CONF_STR, GUARDED(prefix), 2, 500, NULL,
-	    "What it covers; what no rule names is 404 there.", check_prefix,
-	    NULL },
-	{ "api", PF_CONF_STR, GUARDED(api), 1, 20, "\"openapi\"",
-	    "Kind of API.", check_api, NULL },
+	    "What it covers: all below it if it ends in '/', else that path "
+	    "alone. What no rule names is 404 there.", check_prefix, NULL },
+	{ "api", PF_CONF_STR, GUARDED(api), 1, 1000, "\"openapi\"",
+	    "The url of the one of apis that is there; \"openapi\" for APIs "
+	    "that take plain tokens.", NULL, NULL },
 	{ "rules", PF_CONF_LIST, GUARDED(rules), 1, 1000, NULL,
 	    "The first rule that matches decides.", NULL, &rule_table },
 };
@@ -495,7 +507,7 @@ check_rules(const struct checking *c, const struct pf_guarded *g)
 	const struct pf_rule *r = g->rules.v;
 
 	for (size_t i = 0; i < g->rules.n; i++) {
-		if (!pf_str_starts(r[i].path, g->prefix))
+		if (!pf_guarded_covers(g, r[i].path))
 			return pf_conf_refuse(c->fault, c->file, r[i].line,
 			    "guard.rules.path",
 			    "must lie below the prefix %.*s",
@@ -542,5 +554,6 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 		return rc;
 	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
 		return rc;
-	return check_published(&c, out);
+	rc = check_published(&c, out);
+	return rc != PF_OK ? rc : pf_settings_link(file, a, out, fault);
 }

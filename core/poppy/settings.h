@@ -20,9 +20,16 @@ struct pf_host {
 /* One entry of apis in poppy.json. */
 struct pf_api {
 	int64_t line;
-	struct pf_str type;	/* "openapi" */
+	struct pf_str type;	/* "openapi" or "mcp" */
 	struct pf_str url;
 	struct pf_str description;
+	struct pf_str resource;	/* "": plain tokens; an MCP server's url */
+
+	/* Made of the above, for an MCP server. */
+	bool mcp;
+	const struct pf_host *host;
+	struct pf_str path;		/* of its url */
+	struct pf_str metadata_url;	/* RFC 9728 */
 };
 
 /* What the guard wants for one path of the shop. */
@@ -37,9 +44,11 @@ struct pf_rule {
 
 struct pf_guarded {
 	int64_t line;
-	struct pf_str prefix;	/* begins and ends with '/' */
-	struct pf_str api;	/* "openapi" */
+	struct pf_str prefix;	/* all below it if it ends in '/', else that
+				 * path alone */
+	struct pf_str api;	/* "openapi", or the url of one of apis */
 	struct pf_list rules;	/* struct pf_rule; first match decides */
+	const struct pf_api *entry;	/* that one; NULL for "openapi" */
 };
 
 struct pf_settings {
@@ -95,6 +104,13 @@ PF_MUST enum pf_rc pf_settings_read(const char *file, struct pf_arena *a,
 /* By the key of a request; NULL if it is no host of ours. */
 const struct pf_host *pf_settings_host(const struct pf_settings *s,
     struct pf_str host);
+/* The API whose tokens are for this resource, byte for byte; NULL if none. */
+const struct pf_api *pf_settings_api(const struct pf_settings *s,
+    struct pf_str resource);
+bool pf_guarded_covers(const struct pf_guarded *g, struct pf_str path);
+/* Used by settings.c alone: what must hold between apis and guard. */
+PF_MUST enum pf_rc pf_settings_link(const char *file, struct pf_arena *a,
+    struct pf_settings *s, struct pf_conf_fault *fault);
 /* Is this one of the domains that we speak for? */
 bool pf_settings_domain(const struct pf_settings *s, struct pf_str domain);
 

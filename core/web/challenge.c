@@ -164,7 +164,7 @@ is_proof_error(enum pf_err e)
 	return e == PF_INVALID_DPOP_PROOF || e == PF_USE_DPOP_NONCE;
 }
 
-/* RFC 6750, 3 and RFC 9449, 7.1. All three values are clean already. */
+/* RFC 6750, 3; RFC 9449, 7.1; RFC 9728, 5.1. All values are clean already. */
 static void
 put_challenge(struct pf_req *rq, const struct pf_errinfo *info)
 {
@@ -181,6 +181,9 @@ put_challenge(struct pf_req *rq, const struct pf_errinfo *info)
 		    PF_STRF(rq->err_text));
 	if (rq->err_scope.n > 0)
 		pf_buf_fmt(&b, ", scope=\"%.*s\"", PF_STRF(rq->err_scope));
+	if (bearer && rq->resource_metadata.n > 0)
+		pf_buf_fmt(&b, ", resource_metadata=\"%.*s\"",
+		    PF_STRF(rq->resource_metadata));
 	if (!bearer)
 		pf_buf_addz(&b, ", algs=\"" ALGS "\"");
 	if (pf_buf_done(&b, &text) == PF_OK)

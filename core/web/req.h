@@ -72,6 +72,8 @@ struct pf_req {
 	struct pf_str err_scope;
 	int retry_after;
 	const char *scheme;		/* of challenges: "DPoP" or "Bearer" */
+	struct pf_str resource_metadata;	/* RFC 9728: a URL, of Bearer
+					 * challenges */
 	bool token_endpoint;		/* proof errors are 400 here */
 
 	struct pf_wait *wait;		/* the runtime's own */

@@ -13,6 +13,8 @@ struct auth {
 	size_t nmounts;
 	struct pf_strs documents;	/* poppy.json of each of set.domains */
 	struct pf_str metadata;		/* RFC 8414; PF_NOSTR without issuer */
+	struct pf_strs resources;	/* RFC 9728 of each of set.apis;
+					 * PF_NOSTR if it is no MCP server */
 	struct pf_str cache_control;	/* of the documents */
 };
 
@@ -32,6 +34,7 @@ PF_MUST enum pf_rc auth_write_documents(struct pf_app *app, struct auth *auth);
 /* discovery.c */
 enum pf_rc auth_poppy_json(struct pf_req *rq);
 enum pf_rc auth_metadata(struct pf_req *rq);
+enum pf_rc auth_resource(struct pf_req *rq);
 
 /* token.c, revoke.c */
 enum pf_rc auth_token(struct pf_req *rq);

@@ -1,5 +1,6 @@
 /*
- * Sections 3 and 3.2: which company this is, and where its OAuth server is.
+ * Sections 3, 3.2 and 6: which company this is, where its OAuth server is, and
+ * which server an MCP client gets its tokens from.
  */
 #include "fcgi/auth/auth.h"
 #include "core/web/form.h"
@@ -84,4 +85,26 @@ auth_metadata(struct pf_req *rq)
 	if (!is_issuer_url(rq))
 		return pf_fail(rq, PF_NOT_FOUND, "no such issuer");
 	return send_document(rq, auth_of(rq)->metadata);
+}
+
+/*
+ * RFC 9728, 3.1: the path of an MCP server's url stands behind the well-known
+ * name on the url's own host. Several names may lead to that host.
+ */
+enum pf_rc
+auth_resource(struct pf_req *rq)
+{
+	const struct pf_settings *s = &pf_app(rq)->set;
+	const struct pf_host *h = pf_settings_host(s, rq->host);
+	const struct pf_strs *docs = &auth_of(rq)->resources;
+	const struct pf_api *api = s->apis.v;
+	struct pf_str path;
+
+	for (size_t i = 0; h != NULL && i < docs->n; i++) {
+		path = pf_str_from(api[i].path, 1);
+		if (api[i].mcp && pf_str_eq(api[i].host->base, h->base) &&
+		    pf_str_eq(path, rq->var[0]))
+			return send_document(rq, docs->v[i]);
+	}
+	return pf_fail(rq, PF_NOT_FOUND, "no such protected resource");
 }

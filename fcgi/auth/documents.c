@@ -5,6 +5,7 @@
 #include "fcgi/auth/auth.h"
 
 #include "core/jose/jwk.h"
+#include "core/poppy/scope.h"
 
 #define DOCUMENT_MAX	(256u << 10)
 #define GRANT_SESSION	"urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -22,6 +23,8 @@ write_apis(struct pf_jw *w, const struct pf_settings *s)
 		pf_jw_str(w, "type", api[i].type);
 		pf_jw_str(w, "url", api[i].url);
 		pf_jw_str(w, "description", api[i].description);
+		if (api[i].resource.n != 0 && !api[i].mcp)
+			pf_jw_str(w, "resource", api[i].resource);
 		pf_jw_close(w, '}');
 	}
 	pf_jw_close(w, ']');
@@ -75,7 +78,25 @@ write_endpoint_auth(struct pf_jw *w, const char *methods, const char *algs)
 	write_list(w, algs, PF_LIT(PF_ALG_ALL));
 }
 
-/* RFC 8414, 2; RFC 9449, 5.1; Client ID Metadata Document, 5. */
+static void
+write_mcp_urls(struct pf_jw *w, const struct pf_settings *s)
+{
+	const struct pf_api *api = s->apis.v;
+	bool any = false;
+
+	for (size_t i = 0; i < s->apis.n; i++) {
+		if (!api[i].mcp)
+			continue;
+		if (!any)
+			pf_jw_open(w, "protected_resources", '[');
+		any = true;
+		pf_jw_str(w, NULL, api[i].url);
+	}
+	if (any)
+		pf_jw_close(w, ']');
+}
+
+/* RFC 8414, 2; RFC 9449, 5.1; RFC 9728, 4; Client ID Metadata Document, 5. */
 static enum pf_rc
 write_metadata(struct pf_app *app, struct pf_str *out)
 {
@@ -101,12 +122,77 @@ write_metadata(struct pf_app *app, struct pf_str *out)
 	write_list(&w, "dpop_signing_alg_values_supported",
 	    PF_LIT(PF_ALG_ALL));
 	pf_jw_bool(&w, "client_id_metadata_document_supported", true);
+	write_mcp_urls(&w, s);
 	pf_jw_open(&w, "poppy_domains", '[');
 	for (size_t i = 0; i < s->domains.n; i++)
 		pf_jw_str(&w, NULL, s->domains.v[i]);
 	pf_jw_close(&w, ']');
 	pf_jw_close(&w, '}');
 	return pf_buf_done(&b, out);
+}
+
+/* Each scope once that a rule before this API asks for. */
+static void
+collect_scopes(struct pf_buf *b, const struct pf_settings *s,
+    const struct pf_api *api)
+{
+	const struct pf_guarded *g = s->guard.v;
+
+	for (size_t i = 0; i < s->guard.n; i++) {
+		const struct pf_rule *r = g[i].rules.v;
+
+		if (g[i].entry != api)
+			continue;
+		for (size_t k = 0; k < g[i].rules.n; k++)
+			for (size_t m = 0; m < r[k].scopes.n; m++)
+				pf_scope_add(b, r[k].scopes.v[m]);
+	}
+}
+
+/* RFC 9728, 2. */
+static enum pf_rc
+write_resource(struct pf_app *app, const struct pf_api *api, struct pf_str *out)
+{
+	struct pf_buf b, scopes;
+	struct pf_jw w;
+
+	pf_buf_init(&scopes, &app->arena, DOCUMENT_MAX);
+	collect_scopes(&scopes, &app->set, api);
+	pf_buf_init(&b, &app->arena, DOCUMENT_MAX);
+	w = pf_jw(&b);
+	pf_jw_open(&w, NULL, '{');
+	pf_jw_str(&w, "resource", api->resource);
+	write_list(&w, "authorization_servers", app->set.issuer);
+	write_list(&w, "bearer_methods_supported", PF_LIT("header"));
+	if (scopes.n != 0)
+		write_list(&w, "scopes_supported", pf_buf_str(&scopes));
+	pf_jw_str(&w, "resource_name", api->description);
+	pf_jw_close(&w, '}');
+	return scopes.failed ? PF_E_MEM : pf_buf_done(&b, out);
+}
+
+/* One for each MCP server, at its place in apis. */
+static enum pf_rc
+write_resources(struct pf_app *app, struct auth *auth)
+{
+	const struct pf_list *apis = &app->set.apis;
+	const struct pf_api *api = apis->v;
+	struct pf_str *doc;
+	enum pf_rc rc;
+
+	if (apis->n == 0)
+		return PF_OK;
+	doc = pf_arena_alloc(&app->arena, apis->n * sizeof(*doc));
+	if (doc == NULL)
+		return PF_E_MEM;
+	for (size_t i = 0; i < apis->n; i++) {
+		doc[i] = PF_NOSTR;
+		if (api[i].mcp &&
+		    (rc = write_resource(app, &api[i], &doc[i])) != PF_OK)
+			return rc;
+	}
+	auth->resources = (struct pf_strs){ doc, apis->n };
+	return PF_OK;
 }
 
 enum pf_rc
@@ -131,6 +217,8 @@ auth_write_documents(struct pf_app *app, struct auth *auth)
 	    (long long)app->set.discovery_seconds);
 	if ((rc = pf_buf_done(&b, &auth->cache_control)) != PF_OK)
 		return rc;
-	return app->set.issuer.n == 0 ? PF_OK :
-	    write_metadata(app, &auth->metadata);
+	if (app->set.issuer.n == 0)
+		return PF_OK;
+	rc = write_metadata(app, &auth->metadata);
+	return rc != PF_OK ? rc : write_resources(app, auth);
 }

@@ -13,6 +13,10 @@ static const struct pf_route root[] = {
 	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
 	{ PF_GET, WELL_KNOWN "/oauth-authorization-server/{issuer...}",
 	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+	{ PF_GET, WELL_KNOWN "/oauth-protected-resource",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_resource },
+	{ PF_GET, WELL_KNOWN "/oauth-protected-resource/{path...}",
+	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_resource },
 };
 const struct pf_routes auth_root_routes = { root, PF_COUNT(root) };
 

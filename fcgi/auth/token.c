@@ -14,17 +14,26 @@
 struct asking {
 	struct pf_req *rq;
 	struct pf_form form;
+	const struct pf_api *api;	/* the token is for it alone, or NULL */
+	bool bearer;			/* it is an MCP server: no proof */
 	struct pf_proof proof;
 	struct pf_authn client;
 	bool stale;		/* judged by documents that have changed */
 };
 
-static const struct pf_stmt SESSION_START = {
+#define SESSION_START(spends, iats)					\
+	"SELECT outcome, replayed, sid, expires_in, retry_s"		\
+	" FROM poppy_api.session_start($1, $2, $3, $4, $5, $6, $7, $8,"	\
+	" $9, $10, $11, $12, ARRAY[" spends "]::bytea[],"		\
+	" ARRAY[" iats "]::bigint[], $13)"
+
+static const struct pf_stmt START_DPOP = {
 	"session_start",
-	"SELECT outcome, replayed, sid, expires_in, retry_s"
-	" FROM poppy_api.session_start($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,"
-	" $11, NULL, ARRAY[$12, $14, $16]::bytea[],"
-	" ARRAY[$13, $15, $17]::bigint[], $18)"
+	SESSION_START("$18, $14, $16", "$19, $15, $17")
+};
+/* Without a proof there are two things to spend. */
+static const struct pf_stmt START_BEARER = {
+	"session_start_bearer", SESSION_START("$14, $16", "$15, $17")
 };
 enum { OUTCOME, REPLAYED, SID, EXPIRES_IN, RETRY_S };
 
@@ -55,7 +64,8 @@ refuse(struct asking *q, const struct pf_row *row)
 	struct pf_req *rq = q->rq;
 
 	if (pf_row_is(row, OUTCOME, "replay"))
-		return replayed(rq, pf_row_int(row, REPLAYED));
+		return replayed(rq, pf_row_int(row, REPLAYED) +
+		    (q->bearer ? SPEND_CLIENT : SPEND_PROOF));
 	if (pf_row_is(row, OUTCOME, "invalid_session"))
 		return pf_fail(rq, PF_INVALID_SESSION,
 		    "the Session has ended or is not this client's and User's");
@@ -71,9 +81,10 @@ refuse(struct asking *q, const struct pf_row *row)
 }
 
 static enum pf_rc
-send_token(struct pf_req *rq, const struct pf_token *token,
+send_token(struct asking *q, const struct pf_token *token,
     const struct pf_sid *sid, int64_t expires_in)
 {
+	struct pf_req *rq = q->rq;
 	char id[PF_SID_TEXT];
 	struct pf_buf b;
 	struct pf_jw w;
@@ -83,7 +94,7 @@ send_token(struct pf_req *rq, const struct pf_token *token,
 	w = pf_jw(&b);
 	pf_jw_open(&w, NULL, '{');
 	pf_jw_str(&w, "access_token", pf_bytes(token->text, PF_TOKEN_TEXT));
-	pf_jw_strz(&w, "token_type", "DPoP");
+	pf_jw_strz(&w, "token_type", q->bearer ? "Bearer" : "DPoP");
 	pf_jw_int(&w, "expires_in", expires_in);
 	pf_jw_strz(&w, "scope", "");
 	pf_jw_str(&w, "session_id", pf_bytes(id, sizeof(id)));
@@ -138,17 +149,21 @@ call_session_start(struct asking *q, const struct session_call *c,
 		PF_INT4(s->tokens.session_seconds),
 		PF_INT8(s->sessions.idle_seconds),
 		PF_INT8(s->sessions.max_seconds),
-		PF_BYTES(q->proof.jkt, sizeof(q->proof.jkt)),
-		PF_BYTES(c->spend[0].key, PF_SPEND_LEN),
-		PF_INT8(c->spend[0].iat),
+		q->bearer ? PF_NULLP :
+		    PF_BYTES(q->proof.jkt, sizeof(q->proof.jkt)),
+		q->api != NULL ? PF_TEXT(q->api->resource) : PF_NULLP,
+		PF_INT4(future),
 		PF_BYTES(c->spend[1].key, PF_SPEND_LEN),
 		PF_INT8(c->spend[1].iat),
 		PF_BYTES(c->spend[2].key, PF_SPEND_LEN),
 		PF_INT8(c->spend[2].iat),
-		PF_INT4(future)
+		PF_BYTES(c->spend[0].key, PF_SPEND_LEN),
+		PF_INT8(c->spend[0].iat)
 	};
-	return pf_db_one(rq->db, rq->arena, &SESSION_START, v, PF_COUNT(v),
-	    row);
+	/* The proof's stand last and are left out without one. */
+	return pf_db_one(rq->db, rq->arena,
+	    q->bearer ? &START_BEARER : &START_DPOP, v,
+	    PF_COUNT(v) - (q->bearer ? 2 : 0), row);
 }
 
 static enum pf_rc
@@ -167,7 +182,7 @@ start(struct asking *q, struct session_call *c, struct pf_token *token)
 	sid = pf_row_bytes(&row, SID);
 	if (sid.n != PF_SID_RAW)
 		return PF_E_BUG;
-	return send_token(q->rq, token, c->renew ? &c->old : &c->fresh,
+	return send_token(q, token, c->renew ? &c->old : &c->fresh,
 	    pf_row_int(&row, EXPIRES_IN));
 }
 
@@ -248,15 +263,24 @@ read_form(struct asking *q)
 	return PF_OK;
 }
 
-/* No API asks for a token of its own yet, so any resource is unknown. */
+/* Which service the token is for (RFC 8707), and whether there must be a proof:
+ * Bearer tokens are for one MCP server each (section 4.3). */
 static enum pf_rc
-check_resource(struct asking *q)
+find_api(struct asking *q)
 {
+	struct pf_req *rq = q->rq;
 	struct pf_str resource;
 
-	if (pf_form_get(&q->form, "resource", &resource) == PF_OK)
-		return pf_fail(q->rq, PF_INVALID_TARGET,
+	if (pf_form_get(&q->form, "resource", &resource) != PF_OK)
+		return PF_OK;
+	q->api = pf_settings_api(&pf_app(rq)->set, resource);
+	if (q->api == NULL)
+		return pf_fail(rq, PF_INVALID_TARGET,
 		    "resource is not one of this company's");
+	q->bearer = q->api->mcp;
+	if (q->bearer && pf_str_given(rq->dpop))
+		return pf_fail(rq, PF_INVALID_TARGET,
+		    "tokens for an MCP server are asked for without a proof");
 	return PF_OK;
 }
 
@@ -279,8 +303,9 @@ auth_token(struct pf_req *rq)
 
 	rq->token_endpoint = true;
 	if ((rc = read_form(&q)) != PF_OK ||
-	    (rc = check_resource(&q)) != PF_OK ||
-	    (rc = pf_token_proof(rq, &q.proof)) != PF_OK)
+	    (rc = find_api(&q)) != PF_OK)
+		return rc;
+	if (!q.bearer && (rc = pf_token_proof(rq, &q.proof)) != PF_OK)
 		return rc;
 	rc = authenticate_and_grant(&q);
 	/* Another process has newer documents: once more, by those. Nothing has

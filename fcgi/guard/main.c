@@ -7,6 +7,8 @@
  */
 #include "fcgi/guard/guard.h"
 
+#include <string.h>
+
 #include "core/poppy/nonce.h"
 #include "core/poppy/principal.h"
 #include "core/web/url.h"
@@ -73,7 +75,8 @@ let_through(struct pf_req *rq)
 	enum pf_rc rc;
 
 	pf_sid_text(&who->sid, sid);
-	pf_resp_header(rq, "Variable-POPPY_VIA", PF_LIT("proof"));
+	pf_resp_header(rq, "Variable-POPPY_VIA",
+	    who->bearer ? PF_LIT("bearer") : PF_LIT("proof"));
 	pf_resp_header(rq, "Variable-POPPY_CLIENT_ID", who->client_id);
 	pf_resp_header(rq, "Variable-POPPY_SESSION",
 	    pf_bytes(sid, sizeof(sid)));
@@ -88,7 +91,8 @@ let_through(struct pf_req *rq)
 		pf_resp_header(rq, "Variable-POPPY_SCOPE", who->scopes);
 	}
 	/* An authorizer's headers end here: PHP alone can send it on. */
-	pf_nonce_tell(rq, "Variable-POPPY_DPOP_NONCE");
+	if (!who->bearer)
+		pf_nonce_tell(rq, "Variable-POPPY_DPOP_NONCE");
 	return pf_resp_empty(rq, 200);
 }
 
@@ -105,14 +109,28 @@ refuse_method(struct pf_req *rq, const struct pf_guarded *g, struct pf_str path)
 	return pf_fail(rq, PF_METHOD_NOT_ALLOWED, "the API has no such method");
 }
 
+/* Bearer at MCP servers, DPoP everywhere else (section 4.3). */
 static enum pf_rc
-apply(struct pf_req *rq, const struct pf_rule *rule)
+find_principal(struct pf_req *rq, const struct pf_api *api)
+{
+	if (api == NULL)
+		return pf_principal_by_proof(rq, PF_NOSTR);
+	if (!api->mcp)
+		return pf_principal_by_proof(rq, api->resource);
+	rq->scheme = "Bearer";
+	rq->resource_metadata = api->metadata_url;
+	return pf_principal_by_bearer(rq, api->resource);
+}
+
+static enum pf_rc
+apply(struct pf_req *rq, const struct pf_guarded *guarded,
+    const struct pf_rule *rule)
 {
 	enum pf_rc rc;
 
 	if (rule->open)
 		return pf_resp_empty(rq, 200);
-	if ((rc = pf_principal_by_proof(rq)) != PF_OK)
+	if ((rc = find_principal(rq, guarded->entry)) != PF_OK)
 		return rc;
 	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);
 	return rc != PF_OK ? rc : let_through(rq);
@@ -121,6 +139,7 @@ apply(struct pf_req *rq, const struct pf_rule *rule)
 static enum pf_rc
 handle(struct pf_req *rq)
 {
+	const struct pf_settings *s = &pf_app(rq)->set;
 	const struct pf_guarded *guarded;
 	const struct pf_rule *rule;
 	struct pf_str path;
@@ -133,10 +152,10 @@ handle(struct pf_req *rq)
 		    "the path is not written in its plain form");
 	if (rc != PF_OK)
 		return rc;
-	switch (guard_find(&pf_app(rq)->set, path, rq->method_name, &guarded,
-	    &rule)) {
+	switch (guard_find(s, pf_settings_host(s, rq->host), path,
+	    rq->method_name, &guarded, &rule)) {
 	case GUARD_RULE:
-		return apply(rq, rule);
+		return apply(rq, guarded, rule);
 	case GUARD_NO_METHOD:
 		return refuse_method(rq, guarded, path);
 	case GUARD_NO_RULE:
@@ -151,7 +170,8 @@ handle(struct pf_req *rq)
 static void
 replied(struct pf_req *rq, enum pf_rc rc)
 {
-	if (rc != PF_OK && pf_err_info(rq->err)->challenge)
+	if (rc != PF_OK && pf_err_info(rq->err)->challenge &&
+	    strcmp(rq->scheme, "DPoP") == 0)
 		pf_nonce_reply(rq);
 }
 

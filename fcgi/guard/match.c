@@ -20,27 +20,47 @@ method_matches(const struct pf_rule *r, struct pf_str method)
 	return false;
 }
 
+/* An MCP server is on the host of its url alone. Several names may lead to one
+ * host, so its public URL says which. */
+static bool
+host_matches(const struct pf_guarded *g, const struct pf_host *host)
+{
+	if (g->entry == NULL || !g->entry->mcp)
+		return true;
+	return host != NULL && pf_str_eq(g->entry->host->base, host->base);
+}
+
+static bool
+goes_before(const struct pf_guarded *g, const struct pf_guarded *best)
+{
+	if (best == NULL || g->prefix.n != best->prefix.n)
+		return best == NULL || g->prefix.n > best->prefix.n;
+	return g->entry != NULL && g->entry->mcp &&
+	    (best->entry == NULL || !best->entry->mcp);
+}
+
 static const struct pf_guarded *
-covering(const struct pf_settings *s, struct pf_str path)
+covering(const struct pf_settings *s, const struct pf_host *host,
+    struct pf_str path)
 {
 	const struct pf_guarded *g = s->guard.v, *best = NULL;
 
 	for (size_t i = 0; i < s->guard.n; i++)
-		if (pf_str_starts(path, g[i].prefix) &&
-		    (best == NULL || g[i].prefix.n > best->prefix.n))
+		if (pf_guarded_covers(&g[i], path) &&
+		    host_matches(&g[i], host) && goes_before(&g[i], best))
 			best = &g[i];
 	return best;
 }
 
 enum guard_match
-guard_find(const struct pf_settings *s, struct pf_str path,
-    struct pf_str method, const struct pf_guarded **guarded,
-    const struct pf_rule **rule)
+guard_find(const struct pf_settings *s, const struct pf_host *host,
+    struct pf_str path, struct pf_str method,
+    const struct pf_guarded **guarded, const struct pf_rule **rule)
 {
 	enum guard_match found = GUARD_NO_RULE;
 	const struct pf_rule *r;
 
-	if ((*guarded = covering(s, path)) == NULL)
+	if ((*guarded = covering(s, host, path)) == NULL)
 		return GUARD_OUTSIDE;
 	r = (*guarded)->rules.v;
 	for (size_t i = 0; i < (*guarded)->rules.n; i++) {

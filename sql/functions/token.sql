@@ -4,7 +4,8 @@
 --   unknown, expired	the token
 --   ended		its Session is over
 --   blocked		its client is
---   key		the proof's key is not the token's (p_jkt NULL: no proof)
+--   scheme		a Bearer token with a proof, another without (p_jkt NULL)
+--   key		the proof's key is not the token's
 --   replay		the proof was used, by another request
 --   epoch		the replay memory is too young to tell: 503, retry_s
 --   clock		iat is no live one by the database's clock: 503, retry_s
@@ -45,7 +46,9 @@ BEGIN
 	    WHEN until_at <= now_at THEN 'expired'
 	    WHEN lives IS NOT TRUE THEN 'ended'
 	    WHEN of_client IS DISTINCT FROM 'known' THEN 'blocked'
-	    WHEN the_jkt IS DISTINCT FROM p_jkt THEN 'key' END;
+	    WHEN the_jkt IS DISTINCT FROM p_jkt THEN CASE
+		WHEN the_jkt IS NULL OR p_jkt IS NULL THEN 'scheme'
+		ELSE 'key' END END;
 	IF outcome IS NULL AND the_jkt IS NOT NULL THEN
 		seen := poppy.spend(p_spend, p_iat, p_future_s, now_at,
 		    p_request_id);

@@ -20,8 +20,11 @@ needs(struct pf_req *rq, unsigned bits)
 	enum pf_rc rc = PF_OK;
 
 	if (bits & PF_NEEDS_PROOF)
-		rc = pf_principal_by_proof(rq);
-	FUZZ_HOLDS(!(bits & PF_NEEDS_PROOF) || rc != PF_OK);
+		rc = pf_principal_by_proof(rq, PF_NOSTR);
+	if (bits & PF_NEEDS_BEARER)
+		rc = pf_principal_by_bearer(rq,
+		    PF_LIT("https://shop.example/mcp"));
+	FUZZ_HOLDS(bits == 0 || rc != PF_OK);
 	judged = judged || rc == PF_E_DB;
 	return rc;
 }
@@ -48,6 +51,7 @@ static const struct pf_route rows[] = {
 	{ PF_POST, "/form/{id}", 0, PF_FORM, 16, echo },
 	{ PF_GET, "/files/{path...}", 0, PF_NONE, 0, echo },
 	{ PF_GET, "/api/stock.php", PF_NEEDS_PROOF, PF_NONE, 0, echo },
+	{ PF_POST, "/mcp", PF_NEEDS_BEARER, PF_NONE, 0, echo },
 };
 static const struct pf_routes routes = { rows, PF_COUNT(rows) };
 static const struct pf_mount mounts[] = { { PF_LIT_INIT(""), &routes } };

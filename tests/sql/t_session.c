@@ -242,14 +242,14 @@ uses(void)
 	use_refused(&u, "key", "another key");
 	u = sql_use(&s);
 	u.bearer = true;
-	use_refused(&u, "key", "no proof for a DPoP token");
+	use_refused(&u, "scheme", "no proof for a DPoP token");
 	u = sql_use(&b);
 	(void)sql_is(use(&u), "ok", "a Bearer token");
 	(void)sql_is(use(&u), "ok", "... spends nothing");
 	(void)sql_is(u.resource, "https://mcp.example/", "... its resource");
 	u = sql_use(&b);
 	u.bearer = false;
-	use_refused(&u, "key", "a proof for a Bearer token");
+	use_refused(&u, "scheme", "a proof for a Bearer token");
 	u = sql_use(&s);
 	u.iat = pf_now_at() - 800;
 	use_refused(&u, "clock", "an iat too old for the memory");

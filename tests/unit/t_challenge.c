@@ -148,6 +148,13 @@ test_bearer(void)
 	is_header(&rq, "WWW-Authenticate", "DPoP "
 	    "error=\"invalid_dpop_proof\", error_description=\"Bad.\"" ALGS);
 	rq = fresh();
+	rq.scheme = "Bearer";
+	rq.resource_metadata = PF_LIT("https://s.example/.well-known/x/mcp");
+	pf_fail_reply(&rq, pf_fail(&rq, PF_INVALID_TOKEN, "Gone."));
+	is_header(&rq, "WWW-Authenticate", "Bearer error=\"invalid_token\", "
+	    "error_description=\"Gone.\", "
+	    "resource_metadata=\"https://s.example/.well-known/x/mcp\"");
+	rq = fresh();
 	rq.scheme = NULL;
 	pf_fail_reply(&rq, pf_fail(&rq, PF_INVALID_TOKEN, "Gone."));
 	is_header(&rq, "WWW-Authenticate", "DPoP error=\"invalid_token\", "

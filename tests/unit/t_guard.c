@@ -67,6 +67,66 @@ is_rule(const struct pf_rule *r, int want)
 	return want < 0 ? r == &inner_rules[0] : r == &api_rules[want];
 }
 
+/* Two MCP servers under one path on two hosts, and an API beside. */
+static const struct pf_host hosts[] = {
+	{ .host = PF_LIT_INIT("a.example"), .base = PF_LIT_INIT("https://a") },
+	{ .host = PF_LIT_INIT("b.example"), .base = PF_LIT_INIT("https://b") },
+	{ .host = PF_LIT_INIT("also-a"), .base = PF_LIT_INIT("https://a") },
+	{ .host = PF_LIT_INIT("c.example"), .base = PF_LIT_INIT("https://c") },
+};
+static const struct pf_api mcp[] = {
+	{ .mcp = true, .host = &hosts[0] }, { .mcp = true, .host = &hosts[1] },
+};
+static const struct pf_rule mcp_rules[] = {
+	{ .path = PF_LIT_INIT("/mcp"), .methods = { change, 1 } },
+};
+static const struct pf_guarded servers[] = {
+	{ .prefix = PF_LIT_INIT("/mcp"), .rules = { mcp_rules, 1 } },
+	{ .prefix = PF_LIT_INIT("/mcp"), .entry = &mcp[0],
+	    .rules = { mcp_rules, 1 } },
+	{ .prefix = PF_LIT_INIT("/mcp"), .entry = &mcp[1],
+	    .rules = { mcp_rules, 1 } },
+};
+
+static const struct {
+	const char *why, *path;
+	int host, open, want;	/* of hosts; with an openapi entry; -1 none */
+} on_hosts[] = {
+	{ "the server of host a", "/mcp", 0, 0, 1 },
+	{ "the server of host b", "/mcp", 1, 0, 2 },
+	{ "by another name of host a", "/mcp", 2, 0, 1 },
+	{ "a host with no server", "/mcp", 3, 0, -1 },
+	{ "no host of ours", "/mcp", -1, 0, -1 },
+	{ "before an API under the same path", "/mcp", 1, 1, 2 },
+	{ "the API on its own host", "/mcp", 3, 1, 0 },
+	{ "a slash more", "/mcp/", 0, 1, -1 },
+	{ "a longer name", "/mcpx", 0, 1, -1 },
+	{ "below it", "/mcp/x", 0, 1, -1 },
+	{ "in upper case", "/MCP", 0, 1, -1 },
+};
+
+static void
+check_hosts(void)
+{
+	const struct pf_guarded *g;
+	const struct pf_rule *r;
+
+	for (size_t i = 0; i < PF_COUNT(on_hosts); i++) {
+		size_t from = on_hosts[i].open ? 0 : 1;
+		struct pf_settings s = {
+			.guard = { servers + from, 3 - from }
+		};
+		int at = on_hosts[i].host, want = on_hosts[i].want;
+
+		g = NULL;
+		tap_is(guard_find(&s, at < 0 ? NULL : &hosts[at],
+		    pf_str(on_hosts[i].path), PF_LIT("POST"), &g, &r),
+		    want < 0 ? GUARD_OUTSIDE : GUARD_RULE, "%s",
+		    on_hosts[i].why);
+		tap_ok(g == (want < 0 ? NULL : &servers[want]), "by its entry");
+	}
+}
+
 int
 main(void)
 {
@@ -80,7 +140,7 @@ main(void)
 	tap_need(pf_arena_init(&a, 4096, 1 << 16) == PF_OK, "memory");
 	for (size_t i = 0; i < PF_COUNT(cases); i++) {
 		r = NULL;
-		tap_is(guard_find(&s, pf_str(cases[i].path),
+		tap_is(guard_find(&s, NULL, pf_str(cases[i].path),
 		    pf_str(cases[i].method), &g, &r), cases[i].want, "%s %s",
 		    cases[i].method, cases[i].path);
 		if (cases[i].want == GUARD_RULE)
@@ -90,6 +150,7 @@ main(void)
 		tap_ok(pf_path_check(pf_str(walks[i])) != PF_OK ||
 		    pf_path_decode(&a, pf_str(walks[i]), &plain) != PF_OK,
 		    "refused before any rule: %s", walks[i]);
+	check_hosts();
 	pf_buf_init(&b, &a, 256);
 	guard_methods(&b, &guarded[0], PF_LIT("/api/cart"));
 	tap_is_z(pf_buf_str(&b), "GET, POST, DELETE", "each method once");

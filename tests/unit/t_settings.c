@@ -16,7 +16,81 @@
 #define GUARD(rule)	"\"guard\": [{ \"prefix\": \"/api/\", \"rules\": " \
 	"[\n" rule "\n] }],\n"
 
+/* Two entries of apis, a line each, and what stands before an MCP server. */
+#define ENTRY(type, url, more)	"{ \"type\": \"" type "\", \"url\": \"" \
+	url "\", \"description\": \"d\"" more " },\n"
+#define APIS(list)	"\"apis\": [\n" list "],\n"
+#define BEFORE(prefix, api, path)	"{ \"prefix\": \"" prefix	\
+	"\", \"api\": \"" api "\", \"rules\": [{ \"path\": \"" path	\
+	"\" }] },\n"
+#define GUARDS(list)	"\"guard\": [\n" list "],\n"
+#define MCP	"https://shop.example/mcp"
+#define RES	", \"resource\": \"https://shop.example/r\""
+
 static const struct { const char *why, *text, *key; long line; } bad[] = {
+	{ "an mcp api on a foreign host", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://mcp.example/mcp", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... on a look-alike", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://shop.example.evil/mcp", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... on another port", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://shop.example:444/mcp", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... without a path", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://shop.example", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... with a query", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP "?a", "")) REST "}", "apis.url", 5 },
+	{ "... with a fragment", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP "#a", "")) REST "}", "apis[0].url", 5 },
+	{ "... with an encoded path", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://shop.example/m%63p", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... with dots in its path", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", "https://shop.example/a/../mcp", "")) REST "}",
+	    "apis.url", 5 },
+	{ "... with a resource of its own", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, RES)) REST "}", "apis.resource", 5 },
+	{ "... that nothing stands before", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "")) GUARDS(BEFORE("/mcp", "openapi",
+	    "/mcp")) REST "}", "apis.url", 5 },
+	{ "... before another path", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "")) GUARDS(BEFORE("/mcp/", MCP,
+	    "/mcp/")) REST "}", "guard.prefix", 8 },
+	{ "... and of a prefix that is longer", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "")) GUARDS(BEFORE("/mcpx", MCP,
+	    "/mcpx")) REST "}", "guard.prefix", 8 },
+	{ "a prefix of an unknown api", "{" ISSUER HOSTS
+	    GUARDS(BEFORE("/mcp", MCP, "/mcp")) REST "}", "guard.api", 5 },
+	{ "a prefix of a kind of api", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "")) GUARDS(BEFORE("/mcp", "mcp", "/mcp"))
+	    REST "}", "guard.api", 8 },
+	{ "a rule below an exact prefix", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "")) GUARDS(BEFORE("/mcp", MCP, "/mcp/x"))
+	    REST "}", "guard.rules.path", 8 },
+	{ "an api twice", "{" ISSUER HOSTS
+	    APIS(ENTRY("openapi", "https://shop.example/o", "")
+	    ENTRY("openapi", "https://shop.example/o", "")) REST "}",
+	    "apis.url", 6 },
+	{ "a resource that is an mcp api's", "{" ISSUER HOSTS
+	    APIS(ENTRY("mcp", MCP, "") ENTRY("openapi",
+	    "https://shop.example/o", ", \"resource\": \"" MCP "\"")) REST "}",
+	    "apis.resource", 6 },
+	{ "a resource that nothing asks for", "{" ISSUER HOSTS
+	    APIS(ENTRY("openapi", "https://shop.example/o", RES)) REST "}",
+	    "apis.url", 5 },
+	{ "an http resource", "{" ISSUER HOSTS
+	    APIS(ENTRY("openapi", "https://shop.example/o",
+	    ", \"resource\": \"http://shop.example/r\"")) REST "}",
+	    "apis[0].resource", 5 },
+	{ "a resource with a fragment (RFC 8707)", "{" ISSUER HOSTS
+	    APIS(ENTRY("openapi", "https://shop.example/o",
+	    ", \"resource\": \"https://shop.example/r#x\"")) REST "}",
+	    "apis[0].resource", 5 },
+	{ "nonces that are no yes or no", "{" ISSUER HOSTS
+	    "\"proofs\": { \"nonces\": \"yes\" },\n" REST "}",
+	    "proofs.nonces", 4 },
 	{ "no issuer", "{" HOSTS REST "}", "issuer", 1 },
 	{ "issuer elsewhere", "{\n\"issuer\": \"https://other.example\",\n"
 	    HOSTS REST "}", "issuer", 2 },
@@ -149,6 +223,44 @@ check_good(struct pf_arena *a)
 	tap_ok(s.issuer_host == NULL, "has no issuer");
 }
 
+static void
+check_apis(struct pf_arena *a)
+{
+	const struct pf_guarded *g;
+	const struct pf_api *api;
+	struct pf_conf_fault f;
+	struct pf_settings s;
+
+	tap_is(read_text(a, "{" ISSUER HOSTS
+	    APIS(ENTRY("openapi", "https://shop.example/o", RES)
+	    ENTRY("mcp", MCP, "") ENTRY("mcp", "https://shop.example/m/", "")
+	    ENTRY("openapi", "https://shop.example/p", ""))
+	    GUARDS(BEFORE("/api/", "https://shop.example/o", "/api/x")
+	    BEFORE("/mcp", MCP, "/mcp") BEFORE("/m/",
+	    "https://shop.example/m/", "/m/") BEFORE("/p/", "openapi", "/p/"))
+	    REST "}", &s, &f), PF_OK, "apis of all kinds (%s %s)", f.key,
+	    f.reason);
+	api = s.apis.v;
+	g = s.guard.v;
+	tap_ok(!api[0].mcp && api[1].mcp && api[2].mcp, "which are MCP");
+	tap_is_z(api[1].resource, MCP, "its url is its resource");
+	tap_is_z(api[1].metadata_url, "https://shop.example/.well-known/"
+	    "oauth-protected-resource/mcp", "RFC 9728, 3.1");
+	tap_is_z(api[2].metadata_url, "https://shop.example/.well-known/"
+	    "oauth-protected-resource/m/", "the slash at the end stays");
+	tap_ok(g[0].entry == &api[0] && g[1].entry == &api[1] &&
+	    g[2].entry == &api[2] && g[3].entry == NULL, "who guards which");
+	tap_ok(pf_settings_api(&s, PF_LIT(MCP)) == &api[1], "by resource");
+	tap_ok(pf_settings_api(&s, PF_LIT("https://shop.example/r")) == &api[0],
+	    "by a resource of its own");
+	tap_ok(pf_settings_api(&s, PF_LIT("https://shop.example/o")) == NULL,
+	    "a description's url is no resource");
+	tap_ok(pf_settings_api(&s, PF_LIT(MCP "/")) == NULL, "a slash more");
+	tap_ok(pf_settings_api(&s, PF_LIT("")) == NULL, "no resource");
+	tap_ok(pf_settings_api(&s, PF_LIT("https://SHOP.example/mcp")) == NULL,
+	    "byte for byte");
+}
+
 int
 main(void)
 {
@@ -160,6 +272,7 @@ main(void)
 	tap_need((fd = mkstemp(path)) != -1 && close(fd) == 0, "a file");
 	tap_need(pf_arena_init(&a, 65536, 4 << 20) == PF_OK, "memory");
 	check_good(&a);
+	check_apis(&a);
 	for (size_t i = 0; i < PF_COUNT(bad); i++) {
 		pf_arena_reset(&a);
 		tap_is(read_text(&a, bad[i].text, &s, &f), PF_E_INPUT,

@@ -141,7 +141,9 @@ prepare_poppy() {
 		echo "var.poppy_auth = ( $(sockets auth "$auth_procs" '') )"
 		echo "var.poppy_guard = ( $(sockets guard "$guard_procs" \
 		    '"mode" => "authorizer", ') )"
-		echo 'var.poppy_guarded = ( "/api/" => var.poppy_guard )'
+		echo "var.poppy_guarded = ("
+		printf '\t"%s" => var.poppy_guard,\n' $guarded
+		echo ")"
 	} >"$dir/conf/sockets.conf"
 	"$dir/bin/poppyctl" --conninfo "host=$dir/pg dbname=shop user=postgres" \
 	    --sql "$top/sql" db install >"$dir/log/poppyctl.out" 2>&1 || {
