@@ -5,12 +5,43 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PATH_LEN	1100
+
+const char *
+pf_keys_folder(const char *setting)
+{
+	const char *handed = getenv("CREDENTIALS_DIRECTORY");
+	char path[PATH_LEN];
+	int n;
+
+	if (handed == NULL || handed[0] != '/')
+		return setting;
+	n = snprintf(path, sizeof(path), "%s/master", handed);
+	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK) != 0)
+		return setting;
+	return handed;
+}
+
+/* The bits that nobody may have. systemd may give us its own file by an access
+ * list, which shows as bits of the group. */
+static mode_t
+forbidden(const char *folder)
+{
+	const char *handed = getenv("CREDENTIALS_DIRECTORY");
+
+	if (handed != NULL && strcmp(folder, handed) == 0)
+		return S_IWGRP | S_IXGRP | S_IRWXO;
+	return S_IRWXG | S_IRWXO;
+}
+
 /* Nobody but the owner, and the owner is us or root. */
 static bool
-private_file(int fd, const char **why)
+private_file(int fd, mode_t closed, const char **why)
 {
 	struct stat st;
 
@@ -18,7 +49,7 @@ private_file(int fd, const char **why)
 		*why = "is no regular file";
 		return false;
 	}
-	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+	if ((st.st_mode & closed) != 0) {
 		*why = "may be read by others: chmod 0400";
 		return false;
 	}
@@ -37,7 +68,7 @@ static enum pf_rc
 read_master(const char *folder, unsigned char master[PF_KEY_LEN],
     const char **why)
 {
-	char path[1100];
+	char path[PATH_LEN];
 	enum pf_rc rc;
 	int fd, n;
 
@@ -53,7 +84,7 @@ read_master(const char *folder, unsigned char master[PF_KEY_LEN],
 		return PF_E_ABSENT;
 	}
 	rc = PF_E_INPUT;
-	if (private_file(fd, why)) {
+	if (private_file(fd, forbidden(folder), why)) {
 		if (read(fd, master, PF_KEY_LEN) == PF_KEY_LEN)
 			rc = PF_OK;
 		else

@@ -16,6 +16,13 @@ struct pf_keys {
 };
 
 /*
+ * Where the master is: $CREDENTIALS_DIRECTORY if systemd handed it over there
+ * (LoadCredential=), since each program has a user of its own and none of them
+ * owns the setting's folder; else that folder.
+ */
+const char *pf_keys_folder(const char *setting);
+
+/*
  * Read FOLDER/master: a regular file of exactly 32 bytes that only its owner
  * may read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
  */

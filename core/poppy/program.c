@@ -46,7 +46,7 @@ static enum pf_rc
 app_fill(struct pf_app *app)
 {
 	struct pf_conf_fault fault = { 0 };
-	const char *why = "";
+	const char *folder, *why = "";
 	enum pf_rc rc;
 
 	rc = pf_arena_init(&app->arena, CONF_ARENA, CONF_CAP);
@@ -57,10 +57,11 @@ app_fill(struct pf_app *app)
 		pf_conf_complain(stderr, &fault);
 		return rc;
 	}
-	rc = pf_keys_load(app->set.secrets.p, &app->keys, &why);
+	folder = pf_keys_folder(app->set.secrets.p);
+	rc = pf_keys_load(folder, &app->keys, &why);
 	if (rc != PF_OK) {
 		(void)fprintf(stderr, "%s: secrets: %s/master %s\n",
-		    app->proc->file, app->set.secrets.p, why);
+		    app->proc->file, folder, why);
 		return rc;
 	}
 	return app->proc->program->build(app);
