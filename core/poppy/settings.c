@@ -45,6 +45,8 @@ check_issuer(struct pf_str s)
 		return "must have no query (RFC 8414, 2)";
 	if (u.path.n != 0 && pf_str_ends(u.path, PF_LIT("/")))
 		return "must not end in '/'";
+	if (u.path.n != 0 && pf_path_check(u.path) != PF_OK)
+		return "must have a plain path, or none";
 	return NULL;
 }
 

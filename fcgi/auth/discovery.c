@@ -63,16 +63,17 @@ auth_poppy_json(struct pf_req *rq)
 
 /*
  * The document answers at the URL that RFC 8414, 3.1 makes of the issuer, and
- * at the appended form, on the issuer's host alone.
+ * at the appended form, on the issuer's host alone, by any of its names.
  */
 static bool
 is_issuer_url(const struct pf_req *rq)
 {
 	const struct pf_settings *s = &pf_app(rq)->set;
+	const struct pf_host *h = pf_settings_host(s, rq->host);
 	struct pf_str path = s->issuer_path, named = rq->var[0];
 
-	if (s->issuer.n == 0 ||
-	    pf_settings_host(s, rq->host) != s->issuer_host)
+	if (s->issuer.n == 0 || h == NULL ||
+	    !pf_str_eq(h->base, s->issuer_host->base))
 		return false;
 	if (pf_str_given(named))
 		return path.n != 0 && pf_str_eq(named, pf_str_from(path, 1));

@@ -101,6 +101,14 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    HOSTS REST "}", "issuer", 1 },
 	{ "issuer with a slash", "{ \"issuer\": \"https://shop.example/\",\n"
 	    HOSTS REST "}", "issuer", 1 },
+	{ "issuer with dots in its path",
+	    "{ \"issuer\": \"https://shop.example/a/../b\",\n"
+	    HOSTS REST "}", "issuer", 1 },
+	{ "issuer with an empty segment",
+	    "{ \"issuer\": \"https://shop.example/a//b\",\n"
+	    HOSTS REST "}", "issuer", 1 },
+	{ "issuer with a query", "{ \"issuer\": \"https://shop.example?a\",\n"
+	    HOSTS REST "}", "issuer", 1 },
 	{ "a host twice", "{" ISSUER
 	    "\"hosts\": [{ \"host\": \"a.example\",\n"
 	    "\"base\": \"https://shop.example\" },\n"
