@@ -8,7 +8,6 @@ import { run, test, until } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { AUTHORIZER, RESPONDER, Shot, environment, request }
 	from './lib/fcgi.mjs';
-import { closeAll, send } from './lib/http.mjs';
 import { World } from './lib/world.mjs';
 
 const SYSTEMD = fileURLToPath(new URL('../../deploy/systemd', import.meta.url));
@@ -170,27 +169,6 @@ const binPath = (p, mode = '') => `var.poppy_${p} = ((
 ))
 `;
 
-// The stack's lighttpd gives way to one with other sockets.
-async function otherLighttpd()
-{
-	const own = `${w.dir}/conf/lighttpd.conf`, other = `${own}.bin`;
-	const pid = Number(readFileSync(`${w.dir}/run/lighttpd.pid`, 'utf8')
-	    .split(' ')[0]);
-
-	writeFileSync(`${w.dir}/conf/sockets-bin.conf`, binPath('auth') +
-	    binPath('guard', '"mode" => "authorizer",') +
-	    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n');
-	writeFileSync(other, readFileSync(own, 'utf8')
-	    .replace('include "sockets.conf"', 'include "sockets-bin.conf"'));
-	closeAll();
-	process.kill(pid, 'SIGTERM');
-	await until(() => !existsSync(`/proc/${pid}`) || /^State:\s+Z/m.test(
-	    readFileSync(`/proc/${pid}/status`, 'utf8')), 10000);
-	launch(['lighttpd', '-D', '-f', other]);
-	return until(() => send(w.url('/robots.txt'), { ca: w.ca })
-	    .then((r) => r.status === 200, () => false), 10000);
-}
-
 // Processes that lighttpd started.
 const spawned = (p) => readdirSync('/proc').filter((f) => /^\d+$/.test(f))
     .map(Number).filter((pid) => {
@@ -211,7 +189,10 @@ test("lighttpd's bin-path: it starts them, and again after a kill", [],
 		c.kill('SIGTERM');
 	t.must(await until(() => spawned('auth').length === 0, 10000),
 	    'all others have ended');
-	t.must(await otherLighttpd(), 'lighttpd serves');
+	t.must(await w.relight(binPath('auth') +
+	    binPath('guard', '"mode" => "authorizer",') +
+	    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n'),
+	'lighttpd serves');
 	t.eq([spawned('auth').length, spawned('guard').length], [2, 2],
 	    'processes');
 	const s = await agent.session();

@@ -96,10 +96,11 @@ export class Shot {
 		});
 	}
 
-	static open(path)
+	// at: a socket's path, or { host, port }.
+	static open(at)
 	{
 		return new Promise((ok, fail) => {
-			const sock = net.connect({ path });
+			const sock = net.connect(at.port ? at : { path: at });
 
 			sock.once('error', fail);
 			sock.once('connect', () => {

@@ -17,6 +17,17 @@ function began(pid)
 	}
 }
 
+// Gone, or waiting for a parent that will not ask.
+export function ended(pid)
+{
+	try {
+		return /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`,
+		    'utf8'));
+	} catch {
+		return true;
+	}
+}
+
 export class Parts {
 	constructor(dir)
 	{
@@ -98,9 +109,7 @@ export class Parts {
 		    `${this.dir}/settings.json`, 'utf8')).listen[name];
 		this.commands[name] = cmd;
 		process.kill(pid, how === 'kill' ? 'SIGKILL' : 'SIGTERM');
-		await until(() => !existsSync(`/proc/${pid}`) ||
-		    /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`,
-			'utf8')), 10000);
+		await until(() => ended(pid), 10000);
 	}
 
 	postgres()

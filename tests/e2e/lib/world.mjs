@@ -3,15 +3,17 @@
 //
 // World.shared() is one stack for all files of a run; World.up() makes one of
 // the file's own, with settings or numbers of processes that it needs.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync,
 	readdirSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Data } from './data.mjs';
 import { Docs } from './docs.mjs';
-import { closeAll } from './http.mjs';
+import { closeAll, send } from './http.mjs';
+import { ended } from './parts.mjs';
 import { settings } from './settings.mjs';
+import { until } from './tap.mjs';
 
 const STACK = fileURLToPath(new URL('../../../deploy/demo/stack',
     import.meta.url));
@@ -113,6 +115,26 @@ export class World extends Data {
 	{
 		closeAll();
 		World.stackUp(this.dir, this.port, bend, args);
+	}
+
+	// The stack's lighttpd gives way to one with other sockets: text is what
+	// sockets.conf would hold. Is it there?
+	async relight(text)
+	{
+		const conf = `${this.dir}/conf/lighttpd.conf`;
+		const pid = Number(readFileSync(`${this.dir}/run/lighttpd.pid`,
+		    'utf8').split(' ')[0]);
+
+		writeFileSync(`${this.dir}/conf/sockets-other.conf`, text);
+		writeFileSync(`${conf}.other`, readFileSync(conf, 'utf8')
+		    .replace('"sockets.conf"', '"sockets-other.conf"'));
+		closeAll();
+		process.kill(pid, 'SIGTERM');
+		await until(() => ended(pid), 10000);
+		this.children.push(spawn('lighttpd', ['-D', '-f',
+			`${conf}.other`], { stdio: 'ignore' }));
+		return until(() => send(this.url('/robots.txt'), { ca: this.ca })
+		    .then((r) => r.status === 200, () => false), 10000);
 	}
 
 	async begin()
