@@ -2,7 +2,7 @@
 // them behind the guard, two under one path on two hosts, two on one host.
 import { copyFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { proves, run, test } from './lib/tap.mjs';
+import { proves, run, sleep, test } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { random } from './lib/jose.mjs';
 import { send } from './lib/http.mjs';
@@ -45,6 +45,9 @@ function install()
 const get = (url, opts = {}) => send(url, { ca: w.ca, ...opts });
 const ask = (resource, form = {}, user = new User()) => agent.token(user,
     { form: { resource, ...form }, proof: null });
+
+const agentForm = (user) => ({ assertion: agent.sessionAssertion(user),
+	client_assertion: agent.clientAssertion() });
 
 async function session(resource, form, user = new User())
 {
@@ -148,9 +151,7 @@ test('without a proof, only an MCP url gives a token', proves('R-4.3-16'),
 test('the client must prove itself all the same, and nothing counts twice',
     proves('R-4.3-15', 'R-4.1-8', 'R-4.2-6'), async (t) => {
 	const user = new User();
-	const once = () => ({ assertion: agent.sessionAssertion(user),
-		client_assertion: agent.clientAssertion() });
-	const form = once();
+	const form = agentForm(user);
 
 	t.refused(await ask(MCP, { client_assertion: undefined }), 401,
 	    'invalid_client', 'no client assertion');
@@ -158,12 +159,46 @@ test('the client must prove itself all the same, and nothing counts twice',
 	    'invalid_grant', 'no assertion');
 	t.eq((await ask(MCP, form, user)).status, 200, 'once');
 	t.refused(await ask(MCP, form, user), 401, 'invalid_client', 'twice');
-	t.refused(await ask(MCP, { ...once(), assertion: form.assertion },
-	    user), 400, 'invalid_grant', 'the Session assertion');
+	t.refused(await ask(MCP, { ...agentForm(user),
+		assertion: form.assertion }, user), 400, 'invalid_grant', 'the Session assertion');
 	t.refused(await agent.token(user, { form }), 401, 'invalid_client',
 	    'nor with a proof');
 	t.refused(await ask(MCP, { scope: 'poppy:read' }), 400,
 	    'invalid_scope', 'scopes');
+});
+
+test('of requests at one moment with one assertion, one gets a token',
+    proves('R-4.2-6', 'R-4.1-8', 'R-4.3-15'), async (t) => {
+	for (const shared of ['assertion', 'client_assertion']) {
+		const user = new User(), one = agentForm(user);
+		const all = await Promise.all(Array.from({ length: 8 }, () =>
+		    ask(MCP, { ...agentForm(user), [shared]: one[shared] },
+			user)));
+
+		t.eq(all.filter((r) => r.status === 200).length, 1, shared);
+	}
+});
+
+test('a start and a call take one round trip to the database', [],
+    async (t) => {
+	const lines = (program, path) => w.logs(program).filter((l) =>
+	    l.event === 'request' && l.status === 200 && l.path === path)
+	    .map((l) => l.db_trips);
+	const before = [lines('auth', '/poppy/oauth/token').length,
+		lines('guard', '/mcp.php').length];
+
+	for (let i = 0; i < 30; i++)
+		await tool(await session(MCP), MCP, 'whoami');
+	await sleep(100);
+	for (const [i, [program, path]] of [['auth', '/poppy/oauth/token'],
+		['guard', '/mcp.php']].entries()) {
+		const found = lines(program, path).slice(before[i]);
+
+		t.ok(found.length >= 30, `${program}: lines`, found.length);
+		// One more where a connection prepares the statement.
+		t.ok(found.every((n) => n === 1 || n === 2), program, found);
+		t.ok(found.filter((n) => n === 2).length <= 4, program, found);
+	}
 });
 
 test('the server speaks MCP to a Bearer token', proves('R-6-3', 'R-6-4'),

@@ -196,6 +196,39 @@ renewals(void)
 	use_refused(&u, "ended", "a token of an ended Session");
 }
 
+/* Without a proof there are two things to spend, and there is a resource. */
+static void
+bearer_starts(void)
+{
+	struct sql_session s = sql_session(client), t;
+
+	s.bearer = true;
+	s.n = 2;
+	refused(&s, pf_rc_name(PF_E_BUG), "Bearer for no resource");
+	s.resource = "https://mcp.example/";
+	(void)sql_is(start(&s), "ok", "... for one, and nothing was spent");
+	for (size_t i = 0; i < 2; i++) {
+		t = sql_session(client);
+		t.spend[i] = s.spend[i];
+		t.bearer = true;
+		t.n = 2;
+		t.resource = s.resource;
+		refused(&t, "replay", "spent before");
+		tap_is(t.replayed, (int64_t)i + 1, "... and which");
+		t.bearer = false;
+		t.n = 3;
+		refused(&t, "replay", "... nor with a proof");
+	}
+	t = sql_session(client);
+	t.sid = s.sid;
+	t.renew = true;
+	(void)sql_is(start(&t), "ok", "a DPoP token for its Session");
+	tap_is(sql_number("SELECT count(*) FROM poppy.token b JOIN poppy.token d"
+	    " USING (bucket, sid) WHERE b.jkt IS NULL AND b.resource IS NOT NULL"
+	    " AND d.jkt IS NOT NULL AND d.resource IS NULL"), 1,
+	    "both are there, each of its kind");
+}
+
 static void
 uses(void)
 {
@@ -376,6 +409,7 @@ main(void)
 	start_refusals();
 	renewals();
 	revokes();
+	bearer_starts();
 	uses();
 	cleans();
 	pf_db_free(auth);
