@@ -25,14 +25,14 @@ pf_nonce_at(const struct pf_keys *k, int64_t now_at, char out[PF_NONCE_TEXT])
 enum pf_rc
 pf_nonce_check(const struct pf_keys *k, int64_t now_at, struct pf_str nonce)
 {
+	int64_t slot = (now_at + PF_NONCE_AHEAD) / PF_NONCE_SLOT;
 	char good[PF_NONCE_TEXT];
 	enum pf_rc rc;
 
 	if (nonce.n != sizeof(good))
 		return PF_E_AUTH;
-	for (int64_t back = 0; back < 2; back++) {
-		rc = of_slot(k, now_at / PF_NONCE_SLOT - back, good);
-		if (rc != PF_OK)
+	for (; slot >= now_at / PF_NONCE_SLOT - 1; slot--) {
+		if ((rc = of_slot(k, slot, good)) != PF_OK)
 			return rc;
 		if (pf_equal_ct(good, nonce.p, sizeof(good)))
 			return PF_OK;

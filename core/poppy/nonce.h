@@ -13,6 +13,7 @@
 #include "core/poppy/keys.h"
 
 #define PF_NONCE_SLOT	120	/* seconds */
+#define PF_NONCE_AHEAD	10	/* seconds that another host's clock may be */
 #define PF_NONCE_RAW	16	/* bytes of the HMAC that are shown */
 #define PF_NONCE_TEXT	PF_B64URL_LEN(PF_NONCE_RAW)
 
@@ -22,8 +23,8 @@ struct pf_req;
 PF_MUST enum pf_rc pf_nonce_at(const struct pf_keys *k, int64_t now_at,
     char out[PF_NONCE_TEXT]);
 
-/* Is it that of this slot or of the one before? PF_E_AUTH if not; PF_NOSTR is
- * neither. */
+/* Is it that of this slot or of the one before, or of the next one when that is
+ * near? PF_E_AUTH if not; PF_NOSTR is none of them. */
 PF_MUST enum pf_rc pf_nonce_check(const struct pf_keys *k, int64_t now_at,
     struct pf_str nonce);
 

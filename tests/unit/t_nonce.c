@@ -15,7 +15,9 @@ times[] = {
 	    AT + PF_NONCE_SLOT, PF_OK },
 	{ "two slots later", AT, AT + 2 * PF_NONCE_SLOT, PF_E_AUTH },
 	{ "an hour later", AT, AT + 3600, PF_E_AUTH },
-	{ "before its slot", AT, AT - 1, PF_E_AUTH },
+	{ "by a host whose clock is ahead", AT, AT - PF_NONCE_AHEAD, PF_OK },
+	{ "by one that is too far ahead", AT, AT - PF_NONCE_AHEAD - 1,
+	    PF_E_AUTH },
 	{ "a day before", AT, AT - 86400, PF_E_AUTH },
 };
 
