@@ -7,13 +7,15 @@
 #include "core/base/json.h"
 #include "core/poppy/settings.h"
 
-/* Exit statuses; for db status they say how the database stands. */
+/* Exit statuses; for db status they say how the database stands, for check
+ * whether there were warnings (1) or faults (2). */
 enum { CTL_OK = 0, CTL_BEHIND = 1, CTL_WRONG = 2, CTL_USAGE = 64 };
 
 struct ctl {
 	const char *conf;	/* -c */
 	const char *sql;	/* --sql: where roles.sql, migrate/, ... are */
 	const char *conninfo;	/* --conninfo, or that of poppy.conf */
+	const char *ca;		/* --ca, or NULL: the system's authorities */
 	bool json;		/* --json */
 	struct pf_arena *arena;
 	struct pf_settings set;	/* of poppy.conf, where a command wants it */
@@ -24,6 +26,7 @@ int ctl_db_install(struct ctl *c);
 int ctl_db_migrate(struct ctl *c);
 int ctl_db_status(struct ctl *c);
 int ctl_secrets_init(struct ctl *c);
+int ctl_check(struct ctl *c);
 
 /* Say why it failed (JSON: {"error": ...} on standard output, so that a script
  * reads one stream) and return status. */

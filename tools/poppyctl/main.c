@@ -1,5 +1,6 @@
 /*
- * poppyctl - for the operator: install and migrate the schema, make secrets.
+ * poppyctl - for the operator: install and migrate the schema, make secrets,
+ * look whether all is well.
  */
 #include "config.h"
 
@@ -32,11 +33,13 @@ static const struct command {
 	{ "db",		"install",	NEEDS_DATABASE,	ctl_db_install },
 	{ "db",		"migrate",	NEEDS_DATABASE,	ctl_db_migrate },
 	{ "db",		"status",	NEEDS_DATABASE,	ctl_db_status },
+	{ "check",	NULL,		NEEDS_ALL,	ctl_check },
 	{ "secrets",	"init",		NEEDS_ALL,	ctl_secrets_init },
 	{ "settings",	NULL,		NEEDS_NOTHING,	settings },
 };
 
 static const struct option options[] = {
+	{ "ca",		required_argument,	NULL, 'a' },
 	{ "config",	required_argument,	NULL, 'c' },
 	{ "conninfo",	required_argument,	NULL, 'd' },
 	{ "help",	no_argument,		NULL, 'h' },
@@ -51,7 +54,9 @@ usage(FILE *to)
 {
 	(void)fprintf(to,
 	    "usage: poppyctl [-c FILE] [--json] [--conninfo TEXT] [--sql DIR] "
-	    "COMMAND\n\n"
+	    "[--ca FILE]\n                COMMAND\n\n"
+	    "  check         look at this host and what it publishes; exit 0, "
+	    "1 with\n                warnings, 2 with faults\n"
 	    "  db install    make or complete schemas, tables and functions\n"
 	    "  db migrate    bring an installed database up to this release\n"
 	    "  db status     exit 0 if current, 1 if behind or absent, 2 if "
@@ -147,6 +152,9 @@ main(int argc, char **argv)
 		switch (opt) {
 		case 'c':
 			c.conf = optarg;
+			break;
+		case 'a':
+			c.ca = optarg;
 			break;
 		case 'd':
 			c.conninfo = optarg;

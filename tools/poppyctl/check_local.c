@@ -1,0 +1,181 @@
+/*
+ * This host: its settings and its keys, each as the program reads it.
+ */
+#include "config.h"
+
+#include "tools/poppyctl/check.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/poppy/keys.h"
+
+/* The settings of one program where it has a file of its own beside
+ * poppy.conf; NULL if it has none. */
+static const char *
+own_file(struct check *k, const struct ck_program *p)
+{
+	const char *conf = k->c->conf, *slash = strrchr(conf, '/');
+	struct pf_str folder = slash == NULL ? PF_LIT("./") :
+	    pf_bytes(conf, (size_t)(slash - conf) + 1);
+	char *file = pf_arena_z(k->c->arena,
+	    ck_join(k, folder, p->file, PF_LIT("")));
+
+	return file != NULL && access(file, F_OK) == 0 ? file : NULL;
+}
+
+static bool
+read_own(struct check *k, const char *file, struct pf_settings *out)
+{
+	struct pf_conf_fault f = { 0 };
+
+	if (pf_settings_read(file, k->c->arena, out, &f) == PF_OK)
+		return true;
+	ck_say(k, CK_FAULT, "settings", "%s:%lld: %s%s%s", file,
+	    (long long)f.line, f.key, f.key[0] != '\0' ? ": " : "", f.reason);
+	return false;
+}
+
+static void
+compare_own(struct check *k, const struct ck_program *p)
+{
+	unsigned char shared[PF_SHA256_LEN];
+	const char *file = own_file(k, p);
+	struct pf_settings s;
+
+	if (file == NULL || !read_own(k, file, &s) ||
+	    ck_shared(k->c->arena, &s, shared) != PF_OK)
+		return;
+	if (memcmp(shared, k->shared, sizeof(shared)) == 0)
+		ck_say(k, CK_OK, "settings", "%s says what %s says", file,
+		    k->c->conf);
+	else
+		ck_say(k, CK_FAULT, "settings", "%s and %s differ in more than "
+		    "what is a program's own: make it anew, and send %s SIGHUP",
+		    file, k->c->conf, p->name);
+}
+
+void
+ck_settings(struct check *k)
+{
+	const struct pf_settings *s = &k->c->set;
+
+	ck_say(k, CK_OK, "settings", "%s: %zu hosts, issuer %.*s", k->c->conf,
+	    s->hosts.n, PF_STRF(s->issuer));
+	if (ck_shared(k->c->arena, s, k->shared) != PF_OK)
+		ck_say(k, CK_FAULT, "settings", "no memory to compare them");
+	for (size_t i = 0; i < ck_nprograms; i++)
+		compare_own(k, &ck_programs[i]);
+	if (s->agents.allow_networks.n != 0 || s->agents.extra_ca.n != 0)
+		ck_say(k, CK_WARNING, "settings", "agents.allow_networks or "
+		    "agents.extra_ca is set, which lets agents' documents come "
+		    "from inner networks: for tests only, take them out");
+}
+
+/* Who should own a key: root, who runs this, or a user made for it. */
+static void
+check_owner(struct check *k, const char *path, uid_t uid)
+{
+	const struct passwd *pw = getpwuid(uid);
+
+	if (uid != 0 && uid != getuid() && (pw == NULL ||
+	    strncmp(pw->pw_name, "poppy", strlen("poppy")) != 0))
+		ck_say(k, CK_WARNING, "secrets", "%s belongs to %s, who may "
+		    "run other programs too: give each program a Unix user of "
+		    "its own", path, pw == NULL ? "nobody known" : pw->pw_name);
+}
+
+/* The folder of one file of settings, its owner and who may enter. */
+static bool
+check_folder(struct check *k, const char *folder, uid_t *owner)
+{
+	struct stat st;
+
+	if (lstat(folder, &st) == -1) {
+		ck_say(k, CK_FAULT, "secrets", "%s: %s: poppyctl secrets init "
+		    "makes it", folder, strerror(errno));
+		return false;
+	}
+	*owner = st.st_uid;
+	if (!S_ISDIR(st.st_mode) || (st.st_mode & 077) != 0) {
+		ck_say(k, CK_FAULT, "secrets", "%s: others than its owner may "
+		    "enter: chmod 700", folder);
+		return false;
+	}
+	check_owner(k, folder, st.st_uid);
+	return true;
+}
+
+/*
+ * A mark by which two masters can be told apart and which says nothing about
+ * them. First kept, then compared: all programs of a host must have one key.
+ */
+static void
+mark(struct check *k, const char *folder, const struct pf_keys *keys)
+{
+	const struct pf_str what = PF_LIT("poppyctl check");
+	unsigned char sum[PF_SHA256_LEN];
+
+	if (pf_hmac256(keys->user, &what, 1, sum) != PF_OK)
+		return;
+	if (!k->master_known)
+		(void)memcpy(k->master, sum, sizeof(k->master));
+	k->master_known = true;
+	if (memcmp(k->master, sum, sizeof(k->master)) == 0)
+		ck_say(k, CK_OK, "secrets", "%s/master is closed to others",
+		    folder);
+	else
+		ck_say(k, CK_FAULT, "secrets", "%s/master is another key than "
+		    "that of %s: copy it anew, or Users are strangers to one "
+		    "of the programs", folder, k->c->set.secrets.p);
+}
+
+static void
+check_master(struct check *k, const char *folder, uid_t as)
+{
+	struct pf_keys keys = { { 0 }, { 0 } };
+	const char *why = "";
+	enum pf_rc rc;
+
+	ck_be(as);
+	rc = pf_keys_load(folder, &keys, &why);
+	ck_be_self();
+	if (rc == PF_OK)
+		mark(k, folder, &keys);
+	else
+		ck_say(k, CK_FAULT, "secrets", "%s/master %s%s", folder, why,
+		    getuid() == 0 ? "" : " (run this as root to see all)");
+	pf_keys_wipe(&keys);
+}
+
+/* A program's own copy is read as that program's user. */
+static void
+check_own_secrets(struct check *k, const struct ck_program *p)
+{
+	const char *file = own_file(k, p);
+	struct pf_conf_fault f;
+	struct pf_settings s;
+	uid_t owner, as;
+
+	if (file == NULL || pf_settings_read(file, k->c->arena, &s, &f) !=
+	    PF_OK || pf_str_eq(s.secrets, k->c->set.secrets) ||
+	    !check_folder(k, s.secrets.p, &owner))
+		return;
+	check_master(k, s.secrets.p, ck_uid(p, &as) ? as : owner);
+}
+
+void
+ck_secrets(struct check *k)
+{
+	const char *folder = k->c->set.secrets.p;
+	uid_t owner;
+
+	if (check_folder(k, folder, &owner))
+		check_master(k, folder, owner);
+	for (size_t i = 0; i < ck_nprograms; i++)
+		check_own_secrets(k, &ck_programs[i]);
+}
