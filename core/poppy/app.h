@@ -71,7 +71,7 @@ struct pf_program {
 /*
  * main() of every program: options, settings, keys, database, then serve until
  * told to stop. Options: -c FILE (settings), -l SOCKET, -t (check the settings
- * and end), -V. Returns the exit status: 0, 1 (could not run), 2 (usage), 78
+ * and end), -h, -V. Returns the exit status: 0, 1 (could not run), 2 (usage), 78
  * (EX_CONFIG: bad settings or secrets).
  */
 int pf_program_main(const struct pf_program *program, int argc, char **argv);

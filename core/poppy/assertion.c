@@ -13,23 +13,27 @@
 
 /*
  * Verify with the client's keys; when they don't do, with newer ones, if there
- * may be any. The error is for the caller to name: PF_E_AUTH.
+ * may be any. PF_E_AUTH, an error for the caller to name, with *why.
  */
 static enum pf_rc
 verify(struct pf_req *rq, const struct pf_jws *jws,
-    const struct pf_client **client)
+    const struct pf_client **client, const char **why)
 {
-	enum pf_rc rc;
+	enum pf_rc rc, was;
 
-	if (pf_jws_verify_set(jws, &(*client)->keys) == PF_OK)
+	if ((was = pf_jws_verify_set(jws, &(*client)->keys)) == PF_OK)
 		return PF_OK;
 	rc = pf_client_reload(rq, *client, client);
-	if (rc == PF_E_ABSENT)
-		return PF_E_AUTH;
-	if (rc != PF_OK)
+	if (rc == PF_OK)
+		was = pf_jws_verify_set(jws, &(*client)->keys);
+	else if (rc != PF_E_ABSENT)
 		return rc;
-	return pf_jws_verify_set(jws, &(*client)->keys) == PF_OK ? PF_OK :
-	    PF_E_AUTH;
+	if (was == PF_OK)
+		return PF_OK;
+	*why = was != PF_E_ABSENT ? "the signature is not by its published key" :
+	    pf_str_given(jws->kid) ? "no published key has its kid" :
+	    "no published key fits its alg";
+	return PF_E_AUTH;
 }
 
 static struct pf_jwt_rules
@@ -111,10 +115,10 @@ pf_authenticate(struct pf_req *rq, const struct pf_form *f,
 		return rc;
 	if ((rc = pf_client_load(rq, c.iss, &out->client)) != PF_OK)
 		return rc;
-	rc = verify(rq, &jws, &out->client);
+	rc = verify(rq, &jws, &out->client, &why);
 	if (rc == PF_E_AUTH)
-		return pf_fail(rq, PF_INVALID_CLIENT,
-		    "client_assertion: no published key verifies it");
+		return pf_fail(rq, PF_INVALID_CLIENT, "client_assertion: %s",
+		    why);
 	if (rc != PF_OK)
 		return rc;
 	return pf_spend_assertion(c.iss, c.jti, c.iat, &out->spend);
@@ -165,10 +169,9 @@ pf_session_assertion(struct pf_req *rq, const struct pf_form *f,
 		return rc;
 	if ((rc = session_claims(rq, &jws, who, out)) != PF_OK)
 		return rc;
-	rc = verify(rq, &jws, &client);
+	rc = verify(rq, &jws, &client, &why);
 	if (rc == PF_E_AUTH)
-		return pf_fail(rq, PF_INVALID_GRANT,
-		    "assertion: no published key verifies it");
+		return pf_fail(rq, PF_INVALID_GRANT, "assertion: %s", why);
 	if (rc != PF_OK)
 		return rc;
 	return pf_spend_assertion(out->iss, out->jti, out->iat, spend);

@@ -214,8 +214,10 @@ refuse(struct pf_req *rq, const struct pf_row *row)
 		return pf_fail_retry(rq, PF_RATE_LIMITED,
 		    (int)pf_row_int(row, RETRY_S),
 		    "too many new clients in this hour");
-	return pf_fail(rq, PF_INVALID_CLIENT, "%.*s",
-	    PF_STRF(pf_row_str(row, FAILURE)));
+	/* Whoever mends a document should know why nothing changes yet. */
+	return pf_fail(rq, PF_INVALID_CLIENT, "%.*s (remembered for %lld s)",
+	    PF_STRF(pf_row_str(row, FAILURE)),
+	    (long long)pf_app(rq)->set.agents.retry_seconds);
 }
 
 /* First a look that claims nothing: a claim is for who can fetch at once. */

@@ -42,6 +42,20 @@ app_free(struct pf_app *app)
 	free(app);
 }
 
+/* What keeps the settings from being used: at the start a line for people, later
+ * one in the log like everything else. */
+static void
+complain(const struct pf_proc *proc, const struct pf_conf_fault *fault)
+{
+	if (proc->serve == NULL) {
+		pf_conf_complain(stderr, fault);
+		return;
+	}
+	PF_LOG(PF_LOG_ERROR, "settings", PF_F_Z("file", fault->file),
+	    PF_F_INT("line", fault->line), PF_F_Z("key", fault->key),
+	    PF_F_Z("reason", fault->reason));
+}
+
 static enum pf_rc
 app_fill(struct pf_app *app)
 {
@@ -54,14 +68,15 @@ app_fill(struct pf_app *app)
 		return rc;
 	rc = pf_settings_read(app->proc->file, &app->arena, &app->set, &fault);
 	if (rc != PF_OK) {
-		pf_conf_complain(stderr, &fault);
+		complain(app->proc, &fault);
 		return rc;
 	}
 	folder = pf_keys_folder(app->set.secrets.p);
 	rc = pf_keys_load(folder, &app->keys, &why);
 	if (rc != PF_OK) {
-		(void)fprintf(stderr, "%s: secrets: %s/master %s\n",
-		    app->proc->file, folder, why);
+		(void)!pf_conf_refuse(&fault, app->proc->file, 0, "secrets",
+		    "%s/master %s", folder, why);
+		complain(app->proc, &fault);
 		return rc;
 	}
 	return app->proc->program->build(app);
@@ -346,13 +361,19 @@ run(struct running *r, const struct options *o)
 	return rc == PF_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static void
+usage(FILE *to, const char *name)
+{
+	(void)fprintf(to, "usage: %s [-htV] [-c settings] [-l socket]\n", name);
+}
+
 /* -1: go on; else the exit status. */
 static int
 read_options(const char *name, int argc, char **argv, struct options *o)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "c:l:tV")) != -1) {
+	while ((c = getopt(argc, argv, "c:hl:tV")) != -1) {
 		switch (c) {
 		case 'c':
 			o->file = optarg;
@@ -366,14 +387,18 @@ read_options(const char *name, int argc, char **argv, struct options *o)
 		case 'V':
 			(void)printf("%s %s\n", name, PACKAGE_VERSION);
 			return EXIT_SUCCESS;
+		case 'h':
+			usage(stdout, name);
+			return EXIT_SUCCESS;
 		default:
-			(void)fprintf(stderr,
-			    "usage: %s [-tV] [-c settings] [-l socket]\n",
-			    name);
+			usage(stderr, name);
 			return 2;
 		}
 	}
-	return -1;
+	if (optind == argc)
+		return -1;
+	usage(stderr, name);
+	return 2;
 }
 
 int

@@ -8,6 +8,7 @@
 
 #include "core/base/log.h"
 #include "core/poppy/scope.h"
+#include "core/store/db.h"
 #include "core/web/url.h"
 
 #define AT(m)		offsetof(struct pf_settings, m)
@@ -80,11 +81,40 @@ check_prefix(struct pf_str s)
 	return NULL;
 }
 
+/* Paths are compared as the web server decoded them, so a rule with a % in it
+ * would match nothing. */
 static const char *
 check_path(struct pf_str s)
 {
-	return pf_str_starts(s, PF_LIT("/")) && pf_path_check(s) == PF_OK ?
-	    NULL : "must begin with '/'";
+	if (!pf_str_starts(s, PF_LIT("/")) || pf_path_check(s) != PF_OK)
+		return "must begin with '/'";
+	return pf_str_has(s, '%') ? "must be written decoded, without %" : NULL;
+}
+
+static const char *
+check_conninfo(struct pf_str s)
+{
+	return s.n == 0 ? NULL : pf_db_conninfo_fault(s.p);
+}
+
+/* A path, or address:port with an address in numbers. */
+static const char *
+check_listen(struct pf_str s)
+{
+	static const char why[] = "must be a path that begins with '/', or "
+	    "address:port such as 127.0.0.1:9001 or [::1]:9001";
+	size_t colon = s.n;
+	int64_t port;
+
+	if (s.n == 0 || s.p[0] == '/')
+		return NULL;
+	while (colon > 0 && s.p[colon - 1] != ':')
+		colon--;
+	if (colon == 0 ||
+	    pf_str_int(pf_str_from(s, colon), 1, 65535, &port) != PF_OK ||
+	    !pf_host_is_ip(pf_str_head(s, colon - 1)))
+		return why;
+	return NULL;
 }
 
 static const char *
@@ -197,10 +227,10 @@ static const struct pf_conf_table mount_table = {
 static const struct pf_conf_key database_keys[] = {
 	{ "conninfo", PF_CONF_STR, DB(conninfo), 1, 1000, NULL,
 	    "libpq connection string without user and password; each program "
-	    "adds its own role.", NULL, NULL },
+	    "adds its own role.", check_conninfo, NULL },
 	{ "notify_conninfo", PF_CONF_STR, DB(notify_conninfo), 0, 1000, "\"\"",
 	    "Direct connection for LISTEN where conninfo leads to PgBouncer.",
-	    NULL, NULL },
+	    check_conninfo, NULL },
 	{ "prepare", PF_CONF_BOOL, DB(prepare), 0, 0, "true",
 	    "Use prepared statements; false for PgBouncer in transaction mode.",
 	    NULL, NULL },
@@ -213,9 +243,10 @@ static const struct pf_conf_table database_table = {
 
 static const struct pf_conf_key listen_keys[] = {
 	{ "auth", PF_CONF_STR, AT(listen.auth) - AT(listen), 0, 255, "\"\"",
-	    "Socket of poppy-auth: a path, or address:port.", NULL, NULL },
+	    "Socket of poppy-auth: a path, or address:port.", check_listen,
+	    NULL },
 	{ "guard", PF_CONF_STR, AT(listen.guard) - AT(listen), 0, 255, "\"\"",
-	    "Socket of poppy-guard.", NULL, NULL },
+	    "Socket of poppy-guard.", check_listen, NULL },
 };
 static const struct pf_conf_table listen_table = {
 	sizeof(((struct pf_settings *)0)->listen), KEYS(listen_keys)
@@ -468,6 +499,11 @@ check_hosts(const struct checking *c, struct pf_settings *s)
 		if (h[i].domain.n != 0 && !pf_settings_domain(s, h[i].domain))
 			domains[s->domains.n++] = h[i].domain;
 	}
+	if (s->domains.n == 0)
+		return pf_conf_refuse(c->fault, c->file, h[0].line,
+		    "hosts.domain",
+		    "must be given for one host at least: there would be no "
+		    "poppy.json");
 	return PF_OK;
 }
 
@@ -535,9 +571,15 @@ check_published(const struct checking *c, struct pf_settings *s)
 	if (!s->web && s->apis.n == 0)
 		return pf_conf_refuse(c->fault, c->file, s->web_line, "web",
 		    "nothing would be published: set web or list an api");
-	for (size_t i = 0; i < s->guard.n; i++)
+	for (size_t i = 0; i < s->guard.n; i++) {
+		for (size_t k = 0; k < i; k++)
+			if (pf_str_eq(g[k].prefix, g[i].prefix))
+				return pf_conf_refuse(c->fault, c->file,
+				    g[i].line, "guard.prefix",
+				    "stands there twice: join their rules");
 		if ((rc = check_rules(c, &g[i])) != PF_OK)
 			return rc;
+	}
 	return PF_OK;
 }
 

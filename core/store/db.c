@@ -585,3 +585,23 @@ pf_db_trips(const struct pf_db *db)
 {
 	return db->trips;
 }
+
+const char *
+pf_db_conninfo_fault(const char *conninfo)
+{
+	PQconninfoOption *o, *all;
+	const char *why = NULL;
+
+	/* A URI can't have "user=..." appended. */
+	if (strstr(conninfo, "://") != NULL)
+		return "must be keywords such as host=... dbname=..., no URI";
+	if ((all = PQconninfoParse(conninfo, NULL)) == NULL)
+		return "is no connection string of libpq";
+	for (o = all; o->keyword != NULL; o++)
+		if (o->val != NULL && (strcmp(o->keyword, "user") == 0 ||
+		    strcmp(o->keyword, "password") == 0))
+			why = "must be without user and password: each "
+			    "program adds its own role";
+	PQconninfoFree(all);
+	return why;
+}

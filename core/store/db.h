@@ -32,6 +32,10 @@ struct pf_db_opts {
 	bool quiet;		/* log nothing: the caller does */
 };
 
+/* NULL if this can be a conninfo to which a program adds its own user: libpq's
+ * keywords, not a URI, without user and password. Else why not, a constant. */
+const char *pf_db_conninfo_fault(const char *conninfo);
+
 PF_MUST enum pf_rc pf_db_new(const struct pf_db_opts *opts, struct pf_db **out);
 void pf_db_free(struct pf_db *db);
 /* Why the last call failed, in a sentence without secrets; "" if it did not. */

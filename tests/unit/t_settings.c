@@ -173,6 +173,36 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "a network that is none", "{" ISSUER HOSTS
 	    "\"agents\": { \"allow_networks\": [\"localhost/8\"] },\n"
 	    REST "}", "agents.allow_networks", 4 },
+	{ "a conninfo that is none", "{" ISSUER HOSTS
+	    "\"organization\": { \"name\": \"Shop\" },\n"
+	    "\"database\": { \"conninfo\": \"hots=x\" } }",
+	    "database.conninfo", 5 },
+	{ "a conninfo with a user", "{" ISSUER HOSTS
+	    "\"organization\": { \"name\": \"Shop\" },\n"
+	    "\"database\": { \"conninfo\": \"dbname=x user=me\" } }",
+	    "database.conninfo", 5 },
+	{ "a conninfo that is a URI", "{" ISSUER HOSTS
+	    "\"organization\": { \"name\": \"Shop\" },\n"
+	    "\"database\": { \"conninfo\": \"postgresql:///x\" } }",
+	    "database.conninfo", 5 },
+	{ "a name to listen on", "{" ISSUER HOSTS
+	    "\"listen\": { \"auth\": \"localhost:9000\" },\n" REST "}",
+	    "listen.auth", 4 },
+	{ "a port alone to listen on", "{" ISSUER HOSTS
+	    "\"listen\": { \"auth\": \":9000\" },\n" REST "}",
+	    "listen.auth", 4 },
+	{ "no domain at all", "{" ISSUER "\"hosts\": [{ \"host\": "
+	    "\"a.example\",\n\"base\": \"https://shop.example\" }],\n"
+	    REST "}", "hosts.domain", 2 },
+	{ "a prefix twice", "{" ISSUER HOSTS "\"guard\": [\n"
+	    "{ \"prefix\": \"/api/\", \"rules\": "
+	    "[{ \"path\": \"/api/x\" }] },\n"
+	    "{ \"prefix\": \"/api/\", \"rules\": "
+	    "[{ \"path\": \"/api/y\" }] }],\n" REST "}",
+	    "guard.prefix", 6 },
+	{ "a rule with an encoded path", "{" ISSUER HOSTS
+	    GUARD("{ \"path\": \"/api/st%6fck.php\" }") REST "}",
+	    "guard[0].rules[0].path", 5 },
 	{ "a port 0", "{" ISSUER HOSTS
 	    "\"agents\": { \"ports\": [\"0\"] },\n" REST "}",
 	    "agents.ports", 4 },
