@@ -150,6 +150,18 @@ check_resource(struct pf_str s)
 	return s.n == 0 ? NULL : check_https(s);
 }
 
+/* A name in the secrets folder. */
+static const char *
+check_file(struct pf_str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!pf_is_alpha(s.p[i]) && !pf_is_digit(s.p[i]) &&
+		    s.p[i] != '-' && s.p[i] != '_')
+			return "must be a file name of letters, digits, - and _";
+	return pf_str_eqz(s, "master") ?
+	    "must not be the master key, which nobody else may know" : NULL;
+}
+
 static const char *
 check_level(struct pf_str s)
 {
@@ -420,6 +432,9 @@ static const struct pf_conf_key keys[] = {
 	    NULL, &database_table },
 	{ "secrets", PF_CONF_STR, AT(secrets), 1, 1000,
 	    "\"/etc/poppy/secrets\"", "Folder of the key files.", NULL, NULL },
+	{ "gate", PF_CONF_STR, AT(gate), 0, 64, "\"\"",
+	    "File in it with the secret that the web server shows to the guard; "
+	    "\"\": none, and no guard on TCP.", check_file, NULL },
 	{ "listen", PF_CONF_OBJ, AT(listen), 0, 0, "{}",
 	    "Sockets, where none is inherited.", NULL, &listen_table },
 	{ "listen_anywhere", PF_CONF_BOOL, AT(listen_anywhere), 0, 0, "false",

@@ -65,6 +65,7 @@ struct pf_settings {
 		int64_t timeout_ms;
 	} database;
 	struct pf_str secrets;
+	struct pf_str gate;	/* file in it that the guard's callers know */
 	struct { struct pf_str auth, guard; } listen;
 	bool listen_anywhere;
 	struct { int64_t auth, guard; } workers;

@@ -99,6 +99,9 @@ PF_MUST enum pf_rc pf_serve_job(struct pf_serve *s,
 /* From within: an orderly end, as by SIGTERM. Any thread. */
 void pf_serve_stop(struct pf_serve *s);
 
+/* Does it listen on TCP, where anybody on the host may connect? */
+bool pf_serve_on_tcp(const struct pf_serve *s);
+
 /* Counters for tests and the log line that is written at the end. */
 struct pf_serve_stats {
 	uint64_t accepted, requests, refused, parked_now, waiting_now, uploads;

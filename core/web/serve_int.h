@@ -136,6 +136,7 @@ struct pf_serve {
 	char *scratch;		/* SCRATCH bytes of the event thread */
 	struct pf_listen lis[MAX_LISTEN];
 	unsigned nlis;
+	bool tcp;		/* one of them is no Unix socket */
 	bool accepting;
 	int64_t accept_at_ms;	/* when to accept again after EMFILE */
 	int64_t emfile_log_ms, bad_log_ms;

@@ -84,8 +84,15 @@ take(struct pf_serve *s, int fd, const char *name)
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
 	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
 		return failed(name, "fcntl");
+	s->tcp = s->tcp || a.any.sa_family != AF_UNIX;
 	s->lis[s->nlis++].fd = fd;
 	return PF_OK;
+}
+
+bool
+pf_serve_on_tcp(const struct pf_serve *s)
+{
+	return s->tcp;
 }
 
 /* Sockets of systemd: LISTEN_FDS of them from 3 on, if they are meant for

@@ -28,4 +28,15 @@ enum guard_match guard_find(const struct pf_settings *s,
 void guard_methods(struct pf_buf *b, const struct pf_guarded *guarded,
     struct pf_str path);
 
+/*
+ * The gate: read the secret that the settings name; at start and on SIGHUP.
+ * PF_E_INPUT, told on standard error, if it is not there or not private.
+ */
+PF_MUST enum pf_rc guard_gate_load(struct pf_app *app);
+/* Is it the web server that asks? server_error noted if not. */
+PF_MUST enum pf_rc guard_gate_check(struct pf_req *rq);
+/* With a success: PHP gets a word in the secret's place, which the web server
+ * kept among the variables of the request. */
+void guard_gate_hide(struct pf_req *rq);
+
 #endif

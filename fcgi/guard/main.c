@@ -25,14 +25,6 @@ workers(const struct pf_settings *s)
 	return s->workers.guard;
 }
 
-/* The settings are all there is. */
-static enum pf_rc
-build(struct pf_app *app)
-{
-	(void)app;
-	return PF_OK;
-}
-
 static enum pf_rc
 set_hex(struct pf_req *rq, const char *name, struct pf_str bytes)
 {
@@ -60,6 +52,13 @@ set_escaped(struct pf_req *rq, const char *name, struct pf_str text)
 	if ((rc = pf_buf_done(&b, &safe)) == PF_OK)
 		pf_resp_header(rq, name, safe);
 	return rc;
+}
+
+static enum pf_rc
+pass(struct pf_req *rq)
+{
+	guard_gate_hide(rq);
+	return pf_resp_empty(rq, 200);
 }
 
 /*
@@ -93,7 +92,7 @@ let_through(struct pf_req *rq)
 	/* An authorizer's headers end here: PHP alone can send it on. */
 	if (!who->bearer)
 		pf_nonce_tell(rq, "Variable-POPPY_DPOP_NONCE");
-	return pf_resp_empty(rq, 200);
+	return pass(rq);
 }
 
 static enum pf_rc
@@ -129,7 +128,7 @@ apply(struct pf_req *rq, const struct pf_guarded *guarded,
 	enum pf_rc rc;
 
 	if (rule->open)
-		return pf_resp_empty(rq, 200);
+		return pass(rq);
 	if ((rc = find_principal(rq, guarded->entry)) != PF_OK)
 		return rc;
 	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);
@@ -145,6 +144,8 @@ handle(struct pf_req *rq)
 	struct pf_str path;
 	enum pf_rc rc;
 
+	if ((rc = guard_gate_check(rq)) != PF_OK)
+		return rc;
 	if ((rc = pf_path_check(rq->path)) == PF_OK)
 		rc = pf_path_decode(rq->arena, rq->path, &path);
 	if (rc == PF_E_INPUT)
@@ -167,9 +168,14 @@ handle(struct pf_req *rq)
 	    "no prefix of the settings covers this path");
 }
 
+/* Apache makes HTML of every refusal and drops its Content-Type; the includes
+ * make it JSON again where this header stands. */
 static void
 replied(struct pf_req *rq, enum pf_rc rc)
 {
+	if (rc != PF_OK && pf_str_given(rq->gate))
+		pf_resp_header(rq, "Poppy-Error",
+		    pf_str(pf_err_info(rq->err)->code));
 	if (rc != PF_OK && pf_err_info(rq->err)->challenge &&
 	    strcmp(rq->scheme, "DPoP") == 0)
 		pf_nonce_reply(rq);
@@ -181,7 +187,7 @@ static const struct pf_program program = {
 	.fcgi = PF_AUTHORIZER,
 	.listen = listen_at,
 	.workers = workers,
-	.build = build,
+	.build = guard_gate_load,
 	.handle = handle,
 	.replied = replied,
 };
