@@ -98,7 +98,7 @@ test('a token in the URL or in a body opens nothing',
 		`dpop=${s.token}`, `authorization=DPoP%20${s.token}`])
 		t.challenged(await agent.call(s, 'GET', `${w.stock}&${q}`,
 		    { authorization: null }), 401, 'invalid_token', q);
-	// A GET with a body is refused by lighttpd already.
+	// lighttpd refuses a GET with a body by itself.
 	t.ok([400, 401].includes((await agent.call(s, 'GET', w.stockBare, {
 		authorization: null, body: `access_token=${s.token}`, headers: [
 			['Content-Type', 'application/x-www-form-urlencoded']] }))

@@ -84,7 +84,7 @@ wait_for() {
 	until "$@" >/dev/null 2>&1; do
 		if ! running "$dir/run/$name.pid" || [ $tries -ge 200 ]; then
 			tail -n 5 "$dir/log/$name.out" "$dir/log/$name.log" \
-			    2>/dev/null >&2
+			    2>/dev/null >&2 || :
 			die "$what does not start; its log is in $dir/log"
 		fi
 		sleep 0.1

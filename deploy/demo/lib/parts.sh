@@ -11,7 +11,7 @@ lay_out() {
 	rm -rf "$dir/shop"
 	cp -R "$here/shop" "$dir/shop"
 	chmod -R u+rwX,go+rX "$dir/shop"
-	cp "$here"/../lighttpd/*.conf "$dir/conf/"
+	cp "$here/../$server"/*.conf "$dir/conf/"
 	if [ "$(id -u)" = 0 ]; then
 		chown "$web": "$dir/run" "$dir/log" "$dir/sessions"
 	fi
@@ -88,6 +88,13 @@ drop() {
 }
 
 start_web() {
+	need_port "$port"
+	"start_$server"
+	wait_for "$server" "$server" curl -s --noproxy '*' -o /dev/null \
+	    --cacert "$dir/ca/ca.pem" "https://localhost:$port/robots.txt"
+}
+
+start_lighttpd() {
 	user='' poppy='' ipv6=''
 	! grep -qs '^0*1 ' /proc/net/if_inet6 ||
 	    ipv6="\$SERVER[\"socket\"] == \"[::1]:$port\" {
@@ -101,10 +108,7 @@ include "poppy.conf"'
 	fill "$here/conf/lighttpd.conf.in" DIR="$dir" PORT="$port" \
 	    USER="$user" IPV6="$ipv6" POPPY="$poppy" \
 	    >"$dir/conf/lighttpd.conf"
-	need_port "$port"
 	launch lighttpd lighttpd -D -f "$dir/conf/lighttpd.conf"
-	wait_for lighttpd lighttpd curl -s --noproxy '*' -o /dev/null \
-	    --cacert "$dir/ca/ca.pem" "https://localhost:$port/robots.txt"
 }
 
 # hosts_json: every host with its base; www.NAME belongs to the domain NAME.
@@ -129,28 +133,33 @@ sockets() {
 	done
 }
 
+lighttpd_sockets() {
+	echo 'fastcgi.balance = "round-robin"'
+	echo "var.poppy_auth = ( $(sockets auth "$auth_procs" '') )"
+	echo "var.poppy_guard = ( $(sockets guard "$guard_procs" \
+	    '"mode" => "authorizer", ') )"
+	echo "var.poppy_guarded = ("
+	printf '\t"%s" => var.poppy_guard,\n' $guarded
+	echo ")"
+}
+
 # Programs, settings, schema and keys of poppy-fcgi.
 prepare_poppy() {
 	for p in poppy-auth poppy-guard poppyctl; do
 		take "$p"
 	done
 	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
-	    HOSTS="$(hosts_json)" >"$dir/poppy.conf"
-	{
-		echo 'fastcgi.balance = "round-robin"'
-		echo "var.poppy_auth = ( $(sockets auth "$auth_procs" '') )"
-		echo "var.poppy_guard = ( $(sockets guard "$guard_procs" \
-		    '"mode" => "authorizer", ') )"
-		echo "var.poppy_guarded = ("
-		printf '\t"%s" => var.poppy_guard,\n' $guarded
-		echo ")"
-	} >"$dir/conf/sockets.conf"
+	    GATE="$gate" HOSTS="$(hosts_json)" >"$dir/poppy.conf"
 	"$dir/bin/poppyctl" --conninfo "host=$dir/pg dbname=shop user=postgres" \
 	    --sql "$top/sql" db install >"$dir/log/poppyctl.out" 2>&1 || {
 		cat "$dir/log/poppyctl.out" >&2
 		die "poppyctl db install failed"
 	}
 	make_secrets
+	"${server}_sockets" >"$dir/conf/sockets.conf"
+	[ -n "$gate" ] || return 0
+	make_gate
+	(umask 077 && apache_gate >"$dir/conf/gate.conf")
 }
 
 # Keys are the programs' user's own and closed to everybody else.
@@ -166,16 +175,31 @@ make_secrets() {
 	}
 }
 
+# Where process $2 of program $1 listens.
+socket_of() {
+	case $server.$1.$2 in
+	apache.guard.1) echo "127.0.0.1:$guard_port" ;;
+	*) echo "$dir/run/$1-$2.sock" ;;
+	esac
+}
+
+listens() {
+	case $1 in
+	/*) test -S "$1" ;;
+	*) ss -Hltn "sport = :${1##*:}" | grep -q . ;;
+	esac
+}
+
 start_poppy() {
 	for kind in auth guard; do
 		eval "count=\$${kind}_procs"
 		for n in $(seq "$count"); do
 			launch "poppy-$kind-$n" $(drop) "$dir/bin/poppy-$kind" \
-			    -c "$dir/poppy.conf" -l "$dir/run/$kind-$n.sock"
+			    -c "$dir/poppy.conf" -l "$(socket_of $kind "$n")"
 		done
 		for n in $(seq "$count"); do
 			wait_for "poppy-$kind" "poppy-$kind-$n" \
-			    test -S "$dir/run/$kind-$n.sock"
+			    listens "$(socket_of $kind "$n")"
 		done
 	done
 }

@@ -58,7 +58,10 @@ export function request(role, vars, body = '')
 	return Buffer.concat(out);
 }
 
-// The environment that lighttpd makes of a request.
+// What the web server shows to a guard that wants to see it.
+export const gate = { secret: null };
+
+// The environment that a web server makes of a request.
 export function environment(method, url, headers, body = '')
 {
 	const m = /^https:\/\/([^/]*)(\/[^?]*)(?:\?(.*))?$/.exec(url);
@@ -70,10 +73,20 @@ export function environment(method, url, headers, body = '')
 		SCRIPT_NAME: m[2], CONTENT_LENGTH: String(Buffer.byteLength(body)),
 	};
 
+	if (gate.secret)
+		vars.POPPY_GATE = gate.secret;
 	for (const [n, v] of headers)
 		vars[n.toLowerCase() === 'content-type' ? 'CONTENT_TYPE' :
 		    `HTTP_${n.toUpperCase().replaceAll('-', '_')}`] = v;
 	return vars;
+}
+
+// A socket's path, or address:port.
+export function address(at)
+{
+	const m = /^([0-9.]+):(\d+)$/.exec(at);
+
+	return m ? { host: m[1], port: Number(m[2]) } : { path: at };
 }
 
 // A connection whose request is ready to go: open first, fire together.
@@ -100,7 +113,7 @@ export class Shot {
 	static open(at)
 	{
 		return new Promise((ok, fail) => {
-			const sock = net.connect(at.port ? at : { path: at });
+			const sock = net.connect(at.port ? at : address(at));
 
 			sock.once('error', fail);
 			sock.once('connect', () => {

@@ -198,8 +198,9 @@ export class Conn {
 		const res = new Response(status, headers, Buffer.alloc(0));
 		const body = await this.body(res, method, deadline);
 
-		this.reusable = (res.header('connection') ?? '') !== 'close' &&
-		    !this.ended;
+		// Apache says "Upgrade, close".
+		this.reusable = !/\bclose\b/i.test(res.header('connection') ??
+		    '') && !this.ended;
 		this.idleAt = Date.now();
 		return new Response(status, headers, body);
 	}

@@ -2,7 +2,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, readdirSync, rmSync }
 	from 'node:fs';
+import net from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { address } from './fcgi.mjs';
 import { until } from './tap.mjs';
 
 const CLUSTER = fileURLToPath(new URL('../../pg-cluster', import.meta.url));
@@ -26,6 +28,19 @@ export function ended(pid)
 	} catch {
 		return true;
 	}
+}
+
+// Does a program listen there: a socket file, or a TCP port?
+function listens(at)
+{
+	if (at.startsWith('/'))
+		return existsSync(at);
+	return new Promise((ok) => {
+		const sock = net.connect(address(at));
+
+		sock.on('connect', () => { sock.destroy(); ok(true); });
+		sock.on('error', () => ok(false));
+	});
 }
 
 export class Parts {
@@ -95,9 +110,10 @@ export class Parts {
 		if (how === 'start') {
 			const { sock } = this.commands[name];
 
-			rmSync(sock, { force: true });
+			if (sock.startsWith('/'))
+				rmSync(sock, { force: true });
 			this.launch(this.commands[name], [], `poppy-${name}`);
-			await until(() => existsSync(sock), 10000);
+			await until(() => listens(sock), 10000);
 			return;
 		}
 		const mine = this.children.filter((c) => c.exitCode === null &&

@@ -1,5 +1,7 @@
 // settings - poppy.conf of the tests' stacks.
 
+export const SERVER = process.env.POPPY_TEST_SERVER ?? 'lighttpd';
+
 // The settings of a test's stack. bend() may change them.
 export function settings(dir, port, bend = () => {})
 {
@@ -18,6 +20,7 @@ export function settings(dir, port, bend = () => {})
 		],
 		database: { conninfo: `host=${dir}/pg dbname=shop` },
 		secrets: `${dir}/secrets`,
+		gate: SERVER === 'apache' ? 'gate' : '',
 		listen: { auth: `${dir}/run/auth.sock`,
 			guard: `${dir}/run/guard.sock` },
 		workers: { auth: 4, guard: 4 },

@@ -10,9 +10,10 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Data } from './data.mjs';
 import { Docs } from './docs.mjs';
+import { gate } from './fcgi.mjs';
 import { closeAll, send } from './http.mjs';
 import { ended } from './parts.mjs';
-import { settings } from './settings.mjs';
+import { SERVER, settings } from './settings.mjs';
 import { until } from './tap.mjs';
 
 const STACK = fileURLToPath(new URL('../../../deploy/demo/stack',
@@ -38,6 +39,7 @@ export class World extends Data {
 		super(dir);
 		this.port = port;
 		this.mine = mine;	// ours to stop
+		this.server = SERVER;
 		this.base = `https://localhost:${port}`;
 		this.ca = readFileSync(`${dir}/ca/ca.pem`);
 		this.tokenEndpoint = `${this.base}/poppy/oauth/token`;
@@ -98,6 +100,7 @@ export class World extends Data {
 		const log = openSync(`${dir}/stack.out`, 'a');
 		try {
 			execFileSync(STACK, ['up', dir, '--port', String(port),
+				'--server', SERVER,
 				'--prefix', process.env.POPPY_TEST_BUILD,
 				'--host', 'www.localhost', '--host',
 				'shop2.localhost', '--host', 'api.localhost',
@@ -141,6 +144,9 @@ export class World extends Data {
 	{
 		const { cert, key } = this.cert('localhost');
 
+		if (SERVER === 'apache')
+			gate.secret = readFileSync(`${this.dir}/secrets/gate`,
+			    'utf8').trim();
 		this.docs = await Docs.start({ cert, key });
 		this.sku = (await this.sql('SELECT v.sku FROM shop.variant v ' +
 		    'JOIN shop.product p ON p.id = v.product_id AND p.active ' +
