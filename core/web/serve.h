@@ -64,7 +64,7 @@ struct pf_serve_opts {
 	 * LISTEN_FDS (LISTEN_PID must be ours). An inherited one wins over a
 	 * given one. A socket file is made with mode 0660; a stale one is
 	 * replaced, a live one is an error. TCP other than loopback needs
-	 * tcp_anywhere. */
+	 * tcp_anywhere; processes of one user share a port. */
 	const char *listen;
 	bool tcp_anywhere;
 	int backlog;			/* 4096 */

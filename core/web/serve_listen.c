@@ -236,7 +236,10 @@ open_tcp(struct pf_serve *s, const char *at)
 	fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return failed(at, "socket");
+	/* Processes of one user may share a port: a web server that knows one
+	 * address of ours reaches them all. */
 	if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on)) < 0 ||
 	    bind(fd, &a.any, n) < 0 || listen(fd, s->o.backlog) < 0)
 		rc = failed(at, "bind");
 	else

@@ -66,7 +66,7 @@ apache_sockets() {
 	CONF
 }
 
-# The one guard that Apache asks is the first process.
+# Apache asks one address; the guards share it.
 apache_gate() {
 	cat <<-CONF
 		AuthnzFcgiDefineProvider authnz poppy fcgi://127.0.0.1:$guard_port/

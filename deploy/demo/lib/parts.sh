@@ -178,7 +178,7 @@ make_secrets() {
 # Where process $2 of program $1 listens.
 socket_of() {
 	case $server.$1.$2 in
-	apache.guard.1) echo "127.0.0.1:$guard_port" ;;
+	apache.guard.*) echo "127.0.0.1:$guard_port" ;;
 	*) echo "$dir/run/$1-$2.sock" ;;
 	esac
 }
