@@ -1,7 +1,8 @@
 // Several hosts, each a network namespace with processes of both programs; one
 // web server before them, one database behind. Its own stack.
+// Behind lighttpd alone: mod_authnz_fcgi asks one guard, on its own host.
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { proves, run, sleep, test, until } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { AUTHORIZER, RESPONDER, Shot, environment, request }
@@ -59,6 +60,19 @@ async function openDatabase()
 	await w.pg('start');
 }
 
+// What the web server shows to guards that anybody in the network could ask.
+const SECRET = 'gate-of-the-hosts-'.repeat(3);
+
+function makeGate()
+{
+	const file = `${w.dir}/secrets/gate`;
+	const { uid, gid } = w.command(w.pids('guard')[0]);
+
+	writeFileSync(file, SECRET, { mode: 0o400 });
+	chownSync(file, uid, gid);
+	w.guardVars = { POPPY_GATE: SECRET };
+}
+
 // The programs of one host, with settings that name the database's host.
 async function boot(h)
 {
@@ -67,6 +81,7 @@ async function boot(h)
 
 	set.database.conninfo = `host=${net}.1 dbname=shop`;
 	set.listen_anywhere = true;
+	set.gate = 'gate';
 	writeFileSync(file, JSON.stringify(set));
 	h.programs = ['auth', 'guard'].map((p) => w.launch({ argv: ['ip',
 		'netns', 'exec', h.ns, 'setpriv', '--reuid', 'www-data',
@@ -185,11 +200,15 @@ await run({
 		// publishes: they take its documents from the database.
 		await agent.session();
 		await openDatabase();
+		makeGate();
 		for (const h of HOSTS)
 			await boot(h);
 		await w.relight('fastcgi.balance = "round-robin"\n' +
 		    sockets('auth') + sockets('guard', '"mode" => "authorizer",') +
-		    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n');
+		    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
+		    'server.modules += ( "mod_setenv" )\n' +
+		    '$HTTP["url"] =~ "^/api/" { setenv.add-environment = ( ' +
+		    `"POPPY_GATE" => "${SECRET}" ) }\n`);
 	},
 	after: async () => {
 		await w?.close();

@@ -1,5 +1,6 @@
 // The ways to start the programs: systemd's units and sockets, spawn-fcgi, and
 // lighttpd itself (bin-path). Its own stack.
+// Behind lighttpd alone: Apache starts no FastCGI programs.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync,
 	readFileSync, readdirSync, writeFileSync } from 'node:fs';
