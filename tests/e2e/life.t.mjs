@@ -246,7 +246,9 @@ test('SIGHUP takes new settings, without losing a request', [],
 	const told = await until(() => {
 		const log = readFileSync(`${w.dir}/log/${p.logName}.out`, 'utf8');
 
-		return log.includes(`${p.file}:1: `);
+		return log.split('\n').some((l) => l.startsWith('{') &&
+		    l.includes('"event":"settings"') && l.includes(p.file) &&
+		    JSON.parse(l).line === 1);
 	}, 5000);
 	t.ok(told, 'the fault is told with file and line');
 	t.match((await get(p.sock, doc)).text, /Renamed Company/, 'still');
