@@ -148,6 +148,8 @@ stream_end(struct pf_gate *g)
 	if (g->type == PARAMS) {
 		if (!g->forgive && (g->pair != NAME_LEN || g->nlen != 0))
 			return bad(g, "the parameters end within one");
+		if (g->pad != 0)
+			return bad(g, "the parameters' end is padded");
 		g->phase = WANT_STDIN;
 		return PF_GATE_MORE;
 	}
@@ -170,8 +172,8 @@ header_in_phase(struct pf_gate *g)
 	if (g->type != wanted[g->phase])
 		return bad(g, "a record that has no place here");
 	if (g->type == BEGIN_REQUEST)
-		return g->left == sizeof(g->begin) ? PF_GATE_MORE :
-		    bad(g, "BEGIN_REQUEST of another length");
+		return g->left == sizeof(g->begin) && g->pad == 0 ?
+		    PF_GATE_MORE : bad(g, "BEGIN_REQUEST of another length");
 	if (g->left == 0)
 		return stream_end(g);
 	if (g->type == STDIN && g->role == PF_GATE_AUTHORIZER)

@@ -6,7 +6,10 @@
  * and lengths of the parameters sound (CVE-2025-23016 was a length that
  * libfcgi added up wrongly). No multiplexing, no management records, no
  * ABORT_REQUEST (neither lighttpd nor httpd sends any), nothing behind the
- * request. Bytes may come in pieces of any size; nothing is kept of them.
+ * request. Nor is there padding behind BEGIN_REQUEST or behind the end of
+ * PARAMS, which libfcgi forgets to skip: it would read records there that the
+ * gate has not seen. Bytes may come in pieces of any size; nothing is kept of
+ * them.
  */
 #ifndef PF_GATE_H
 #define PF_GATE_H

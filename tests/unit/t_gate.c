@@ -59,13 +59,32 @@ good(void)
 	fc_record(&m, FC_PARAMS, 258, "\1\1A", 3, 5);
 	fc_record(&m, FC_PARAMS, 258, "b\1", 2, 255);
 	fc_record(&m, FC_PARAMS, 258, "\0C", 2, 0);
-	fc_record(&m, FC_PARAMS, 258, "", 0, 3);
+	fc_record(&m, FC_PARAMS, 258, "", 0, 0);
 	fc_record(&m, FC_STDIN, 258, "x", 1, 7);
 	fc_record(&m, FC_STDIN, 258, "", 0, 8);
 	is(&m, PF_GATE_RESPONDER, PF_GATE_COMPLETE,
-	    "pairs over records, padding everywhere");
+	    "pairs over records, padding where it may be");
 	(void)feed(&g, PF_GATE_RESPONDER, &m, m.n);
 	tap_ok(g.id == 258 && g.tail == 8, "its id and its last padding");
+	fc_free(&m);
+}
+
+/* libfcgi would take this padding for records. */
+static void
+padding(void)
+{
+	static const unsigned char b[8] = { 0, FC_RESPONDER };
+	struct fc m = { 0 };
+
+	fc_record(&m, FC_BEGIN, 1, b, 8, 1);
+	fc_record(&m, FC_PARAMS, 1, "", 0, 0);
+	fc_record(&m, FC_STDIN, 1, "", 0, 0);
+	is(&m, PF_GATE_RESPONDER, PF_GATE_BAD, "padding behind BEGIN");
+	m.n = 0;
+	fc_begin(&m, 1, FC_RESPONDER, false);
+	fc_record(&m, FC_PARAMS, 1, "", 0, 255);
+	fc_record(&m, FC_STDIN, 1, "", 0, 0);
+	is(&m, PF_GATE_RESPONDER, PF_GATE_BAD, "padding behind PARAMS");
 	fc_free(&m);
 }
 
@@ -292,6 +311,7 @@ int
 main(void)
 {
 	good();
+	padding();
 	authorizer();
 	bad_records();
 	lengths();
