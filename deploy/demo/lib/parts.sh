@@ -90,7 +90,7 @@ drop() {
 start_web() {
 	need_port "$port"
 	"start_$server"
-	wait_for "$server" "$server" curl -s --noproxy '*' -o /dev/null \
+	wait_for "$server" "$server" curl -s -m 5 --noproxy '*' -o /dev/null \
 	    --cacert "$dir/ca/ca.pem" "https://localhost:$port/robots.txt"
 }
 
