@@ -1,8 +1,8 @@
 -- What the operator says about agents, by poppyctl. Not for programs: these run
 -- with the rights of who calls them.
 
--- The closest rule's word for a client_id: 'allow', 'block', or NULL.
-CREATE OR REPLACE FUNCTION poppy.client_verdict(p_client_id text)
+-- The closest rule for a client_id: its pattern, or NULL.
+CREATE OR REPLACE FUNCTION poppy.client_rule_of(p_client_id text)
 RETURNS text
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -17,9 +17,20 @@ BEGIN
 		patterns := patterns || ('*.' || rest);
 	END LOOP;
 	-- A client_id is longer than its host.
-	RETURN (SELECT r.verdict FROM poppy.client_rule r
+	RETURN (SELECT r.pattern FROM poppy.client_rule r
 	    WHERE r.pattern = ANY (patterns)
 	    ORDER BY r.pattern LIKE '*%', length(r.pattern) DESC LIMIT 1);
+END
+$$;
+
+-- What it says: 'allow', 'block', or NULL.
+CREATE OR REPLACE FUNCTION poppy.client_verdict(p_client_id text)
+RETURNS text
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT r.verdict FROM poppy.client_rule r
+	    WHERE r.pattern = poppy.client_rule_of(p_client_id));
 END
 $$;
 

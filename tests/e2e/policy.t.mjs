@@ -179,6 +179,38 @@ test('a blocked client can neither renew nor revoke', proves('R-4.1-12'),
 	    200, 'unblocked: renewed');
 });
 
+test('the operator\'s commands reach the next request',
+    proves('R-4.1-12'), async (t) => {
+	const a = on(hosts[1], { doc: {
+		client_name: '<b>Pay\u202ePal\u200b\u0007 \n Agent</b>'.padEnd(400),
+		logo_uri: 'http://127.0.0.1/logo.png' } });
+	const s = await a.session(), s2 = await a.session();
+	const card = JSON.parse((await w.ctl('--json', 'agents', 'show', a.id))
+	    .text);
+
+	t.eq(card.name, '<b>PayPal Agent</b>', 'its name, made fit');
+	t.eq(card.logo_uri, null, 'no logo but over https');
+	t.eq(card.sessions, 2, 'its Sessions');
+	t.eq((await w.ctl('sessions', 'end', s.id)).status, 0, 'end one');
+	t.challenged(await a.call(s, 'GET', w.stock), 401, 'invalid_token',
+	    'its token');
+	t.eq((await a.call(s2, 'GET', w.stock)).status, 200, 'the other lives');
+	t.eq((await w.ctl('agents', 'block', HOSTS[1])).status, 0, 'block');
+	t.challenged(await a.call(s2, 'GET', w.stock), 401, 'invalid_token',
+	    'its token');
+	refusedAs(t, await start(a), 401, 'invalid_client', 'a start');
+	t.eq((await w.ctl('agents', 'unblock', HOSTS[1])).status, 0, 'unblock');
+	t.eq((await a.call(s2, 'GET', w.stock)).status, 200, 'as before');
+	t.eq((await w.ctl('sessions', 'end', '--client', a.id)).status, 0,
+	    'end all');
+	t.challenged(await a.call(s2, 'GET', w.stock), 401, 'invalid_token',
+	    'ended');
+	const hits = a.hits();
+	t.eq((await w.ctl('agents', 'forget', a.id)).status, 0, 'forget');
+	t.eq((await start(a)).status, 200, 'it comes back');
+	t.eq(a.hits(), hits + 1, 'by documents fetched anew');
+});
+
 const settle = async (bend) => {
 	w.restart((c) => { bend(c.agents); });
 	auths = await w.twins('auth');
@@ -255,7 +287,6 @@ test('the cap on new client_ids: address, then domain, then all',
 	await w.rule(HOSTS[7], null);
 	await w.sql('UPDATE poppy.client_new SET hour = hour - 1');
 	await fresh(6, '192.0.2.1', 200, 'an hour later');
-	await settle((c) => Object.assign(c, CAPS));
 }, { timeout: 90000 });
 
 // Latencies of n starts of a known client, one after the other, sorted.
@@ -279,21 +310,24 @@ const at = (sorted, q) => sorted[Math.floor(sorted.length * q)];
 
 test('32 slow documents at once don\'t slow another client\'s starts',
     proves('R-4.1-16'), async (t) => {
-	const good = new Agent(w);
-	let open = 0, most = 0;
+	const good = new Agent(w), sockets = new Set();
+	let open = 0;
 
+	// So that they don't end before all is measured on a busy machine.
+	await settle((c) => Object.assign(c, CAPS, { timeout_ms: 20000 }));
 	await latencies(good, 100);
 	const quiet = await latencies(good, 300);
 	const slow = HOSTS.flatMap((_, i) => [on(hosts[i]), on(hosts[i])]);
 
 	slow.forEach((a, i) => a.world.docs.set(`/${a.name}/agent.json`,
 	    (req) => {
-		most = Math.max(most, ++open);
+		open++;
+		sockets.add(req.socket);
 		req.socket.on('close', () => open--);
 	}));
 	const waiting = slow.map((a, i) => start(a,
 	    { address: `192.0.2.${100 + (i >> 2)}` }));
-	t.ok(await until(() => open === 32, 3000, 20), '32 are under way', open);
+	t.ok(await until(() => open === 32, 6000, 20), '32 are under way', open);
 	const busy = await latencies(good, 300);
 
 	t.eq(open, 32, 'and still are');
@@ -304,9 +338,10 @@ test('32 slow documents at once don\'t slow another client\'s starts',
 	const more = await start(on(hosts[0]), { address: '192.0.2.200' });
 	t.eq(more.status, 503, 'one more slow one is asked to come again');
 	t.ok(retryAfter(more) >= 1, 'with Retry-After', more.head);
+	sockets.forEach((s) => s.destroy());
 	for (const res of await Promise.all(waiting))
 		refusedAs(t, res, 401, 'invalid_client', 'a slow one');
-}, { timeout: 60000 });
+}, { timeout: 90000 });
 
 await run({
 	before: async () => {

@@ -227,7 +227,8 @@ cat >"$tmp/poppy.conf" <<-CONF
 	{
 		"organization": { "name": "x" },
 		"issuer": "",
-		"hosts": [ { "host": "a.example", "base": "https://a.example" } ],
+		"hosts": [ { "host": "a.example", "base": "https://a.example",
+		    "domain": "a.example" } ],
 		"database": { "conninfo": "dbname=x" },
 		"secrets": "$tmp/secrets"
 	}

@@ -9,14 +9,24 @@
 
 /* Exit statuses; for db status they say how the database stands, for check
  * whether there were warnings (1) or faults (2). */
-enum { CTL_OK = 0, CTL_BEHIND = 1, CTL_WRONG = 2, CTL_USAGE = 64 };
+enum {
+	CTL_OK = 0,
+	CTL_BEHIND = 1,
+	CTL_ABSENT = 1,
+	CTL_WRONG = 2,
+	CTL_USAGE = 64
+};
 
 struct ctl {
 	const char *conf;	/* -c */
 	const char *sql;	/* --sql: where roles.sql, migrate/, ... are */
 	const char *conninfo;	/* --conninfo, or that of poppy.conf */
 	const char *ca;		/* --ca, or NULL: the system's authorities */
+	const char *client;	/* --client, or NULL */
+	int64_t limit;		/* --limit: most rows of a list */
+	bool all;		/* --all */
 	bool json;		/* --json */
+	char **operand;		/* of the command; NULL behind the last */
 	struct pf_arena *arena;
 	struct pf_settings set;	/* of poppy.conf, where a command wants it */
 };
@@ -27,6 +37,15 @@ int ctl_db_migrate(struct ctl *c);
 int ctl_db_status(struct ctl *c);
 int ctl_secrets_init(struct ctl *c);
 int ctl_check(struct ctl *c);
+int ctl_agents_list(struct ctl *c);
+int ctl_agents_show(struct ctl *c);
+int ctl_agents_allow(struct ctl *c);
+int ctl_agents_block(struct ctl *c);
+int ctl_agents_unblock(struct ctl *c);
+int ctl_agents_forget(struct ctl *c);
+int ctl_sessions_list(struct ctl *c);
+int ctl_sessions_end(struct ctl *c);
+int ctl_settings(struct ctl *c);
 
 /* Say why it failed (JSON: {"error": ...} on standard output, so that a script
  * reads one stream) and return status. */

@@ -1,6 +1,6 @@
 /*
- * poppyctl - for the operator: install and migrate the schema, make secrets,
- * look whether all is well.
+ * poppyctl - for the operator: the schema, secrets, agents, Sessions, settings,
+ * and whether all is well.
  */
 #include "config.h"
 
@@ -14,36 +14,66 @@
 #define ARENA_FIRST	(256u << 10)
 #define ARENA_CAP	(64u << 20)
 
+#define LIMIT		100	/* of a list, unless told */
+#define LIMIT_MAX	100000
+
+/* What a command takes beside operands. */
+#define TAKES_CLIENT	1u
+#define TAKES_LIMIT	2u
+#define TAKES_ALL	4u
+
 /* What a command needs of poppy.conf: nothing, conninfo alone, the whole. */
 enum need { NEEDS_NOTHING, NEEDS_DATABASE, NEEDS_ALL };
-
-static int
-settings(struct ctl *c)
-{
-	(void)c;
-	pf_conf_document(stdout, &pf_settings_table);
-	return CTL_OK;
-}
 
 static const struct command {
 	const char *noun, *verb;	/* verb NULL: a noun alone */
 	enum need need;
+	int least, most;		/* operands */
+	unsigned takes;
 	int (*run)(struct ctl *);
+	const char *usage, *doc;
 } commands[] = {
-	{ "db",		"install",	NEEDS_DATABASE,	ctl_db_install },
-	{ "db",		"migrate",	NEEDS_DATABASE,	ctl_db_migrate },
-	{ "db",		"status",	NEEDS_DATABASE,	ctl_db_status },
-	{ "check",	NULL,		NEEDS_ALL,	ctl_check },
-	{ "secrets",	"init",		NEEDS_ALL,	ctl_secrets_init },
-	{ "settings",	NULL,		NEEDS_NOTHING,	settings },
+	{ "check", NULL, NEEDS_ALL, 0, 0, 0, ctl_check, "[--ca FILE]",
+	    "look at this host and what it publishes" },
+	{ "db", "install", NEEDS_DATABASE, 0, 0, 0, ctl_db_install, "",
+	    "make or complete schemas, tables and functions" },
+	{ "db", "migrate", NEEDS_DATABASE, 0, 0, 0, ctl_db_migrate, "",
+	    "bring an installed database up to this release" },
+	{ "db", "status", NEEDS_DATABASE, 0, 0, 0, ctl_db_status, "",
+	    "exit 0 if current, 1 if behind or absent, 2 if wrong" },
+	{ "secrets", "init", NEEDS_ALL, 0, 0, 0, ctl_secrets_init, "",
+	    "make this host's master key" },
+	{ "agents", "list", NEEDS_DATABASE, 0, 0, TAKES_LIMIT, ctl_agents_list,
+	    "", "rules, and agents that are known" },
+	{ "agents", "show", NEEDS_DATABASE, 1, 1, 0, ctl_agents_show,
+	    "CLIENT_ID", "all that is known of one" },
+	{ "agents", "allow", NEEDS_DATABASE, 1, 1, 0, ctl_agents_allow,
+	    "PATTERN", "register those, and never count them as new" },
+	{ "agents", "block", NEEDS_DATABASE, 1, 1, 0, ctl_agents_block,
+	    "PATTERN", "refuse those, and all their tokens, at once" },
+	{ "agents", "unblock", NEEDS_DATABASE, 1, 1, 0, ctl_agents_unblock,
+	    "PATTERN", "take a block back" },
+	{ "agents", "forget", NEEDS_DATABASE, 1, 1, 0, ctl_agents_forget,
+	    "PATTERN", "drop a rule, and fetch documents anew" },
+	{ "sessions", "list", NEEDS_DATABASE, 0, 0, TAKES_CLIENT | TAKES_LIMIT |
+	    TAKES_ALL, ctl_sessions_list, "[--client ID] [--all]",
+	    "live Sessions, the last used first" },
+	{ "sessions", "end", NEEDS_DATABASE, 0, 1, TAKES_CLIENT,
+	    ctl_sessions_end, "ID | --client ID",
+	    "end one, or all of an agent" },
+	{ "settings", NULL, NEEDS_NOTHING, 0, 0, 0, ctl_settings, "",
+	    "list every setting of poppy.conf" },
 };
 
 static const struct option options[] = {
-	{ "ca",		required_argument,	NULL, 'a' },
+	{ "all",	no_argument,		NULL, 'a' },
+	{ "ca",		required_argument,	NULL, 'A' },
+	{ "client",	required_argument,	NULL, 'C' },
 	{ "config",	required_argument,	NULL, 'c' },
 	{ "conninfo",	required_argument,	NULL, 'd' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ "json",	no_argument,		NULL, 'j' },
+	{ "limit",	required_argument,	NULL, 'n' },
 	{ "sql",	required_argument,	NULL, 's' },
 	{ "version",	no_argument,		NULL, 'V' },
 	{ NULL,		0,			NULL, 0 },
@@ -52,17 +82,20 @@ static const struct option options[] = {
 static int
 usage(FILE *to)
 {
+	char text[80];
+
 	(void)fprintf(to,
 	    "usage: poppyctl [-c FILE] [--json] [--conninfo TEXT] [--sql DIR] "
-	    "[--ca FILE]\n                COMMAND\n\n"
-	    "  check         look at this host and what it publishes; exit 0, "
-	    "1 with\n                warnings, 2 with faults\n"
-	    "  db install    make or complete schemas, tables and functions\n"
-	    "  db migrate    bring an installed database up to this release\n"
-	    "  db status     exit 0 if current, 1 if behind or absent, 2 if "
-	    "wrong\n"
-	    "  secrets init  make this host's master key\n"
-	    "  settings      list every setting of poppy.conf\n\n"
+	    "COMMAND\n\n");
+	for (size_t i = 0; i < PF_COUNT(commands); i++) {
+		(void)snprintf(text, sizeof(text), "%s%s%s %s",
+		    commands[i].noun, commands[i].verb == NULL ? "" : " ",
+		    commands[i].verb == NULL ? "" : commands[i].verb,
+		    commands[i].usage);
+		(void)fprintf(to, "  %-36s%s\n", text, commands[i].doc);
+	}
+	(void)fprintf(to, "\nPATTERN is a client_id, a host, or *.HOST. Lists "
+	    "take --limit N.\n"
 	    "FILE is %s/poppy/poppy.conf unless given. See poppyctl(8).\n",
 	    PF_SYSCONFDIR);
 	return to == stdout ? CTL_OK : CTL_USAGE;
@@ -120,18 +153,20 @@ run(struct ctl *c, const struct command *cmd)
 	return cmd->run(c);
 }
 
+/* The command that these words begin with, if all of them fit. */
 static const struct command *
-find(int argc, char **argv)
+find(struct ctl *c, int argc, char **argv, unsigned given)
 {
-	if (argc < 1 || argc > 2)
-		return NULL;
 	for (size_t i = 0; i < PF_COUNT(commands); i++) {
-		const char *verb = commands[i].verb;
+		const struct command *cmd = &commands[i];
+		int words = cmd->verb == NULL ? 1 : 2;
 
-		if (strcmp(argv[0], commands[i].noun) == 0 &&
-		    (verb == NULL ? argc == 1 :
-		    argc == 2 && strcmp(argv[1], verb) == 0))
-			return &commands[i];
+		if (argc < words || strcmp(argv[0], cmd->noun) != 0 ||
+		    (cmd->verb != NULL && strcmp(argv[1], cmd->verb) != 0))
+			continue;
+		c->operand = argv + words;
+		return argc - words >= cmd->least && argc - words <= cmd->most &&
+		    (given & ~cmd->takes) == 0 ? cmd : NULL;
 	}
 	return NULL;
 }
@@ -143,17 +178,33 @@ main(int argc, char **argv)
 	struct ctl c = {
 		.conf = PF_SYSCONFDIR "/poppy/poppy.conf",
 		.sql = PF_PKGDATADIR "/sql",
+		.limit = LIMIT,
 		.arena = &arena,
 	};
 	const struct command *cmd;
+	unsigned given = 0;
 	int opt, status;
 
 	while ((opt = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
 		switch (opt) {
+		case 'a':
+			c.all = true;
+			given |= TAKES_ALL;
+			break;
+		case 'C':
+			c.client = optarg;
+			given |= TAKES_CLIENT;
+			break;
+		case 'n':
+			if (pf_str_int(pf_str(optarg), 1, LIMIT_MAX, &c.limit)
+			    != PF_OK)
+				return usage(stderr);
+			given |= TAKES_LIMIT;
+			break;
 		case 'c':
 			c.conf = optarg;
 			break;
-		case 'a':
+		case 'A':
 			c.ca = optarg;
 			break;
 		case 'd':
@@ -174,7 +225,7 @@ main(int argc, char **argv)
 			return usage(stderr);
 		}
 	}
-	if ((cmd = find(argc - optind, argv + optind)) == NULL)
+	if ((cmd = find(&c, argc - optind, argv + optind, given)) == NULL)
 		return usage(stderr);
 	if (pf_arena_init(&arena, ARENA_FIRST, ARENA_CAP) != PF_OK)
 		return CTL_WRONG;

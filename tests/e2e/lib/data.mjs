@@ -73,6 +73,21 @@ export class Data extends Parts {
 		return this.rule(client_id, on ? 'block' : null);
 	}
 
+	// poppyctl as the operator runs it: exit status and what it printed.
+	async ctl(...args)
+	{
+		try {
+			const { stdout } = await run(`${process.env
+			    .POPPY_TEST_BUILD}/tools/poppyctl/poppyctl`,
+			['--conninfo', `host=${this.dir}/pg dbname=shop ` +
+			    'user=postgres', ...args], { cwd: '/' });
+
+			return { status: 0, text: stdout };
+		} catch (e) {
+			return { status: e.code, text: e.stdout + e.stderr };
+		}
+	}
+
 	// The operator's word about a client_id or host; null takes it back.
 	rule(pattern, verdict)
 	{

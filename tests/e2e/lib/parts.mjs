@@ -97,8 +97,16 @@ export class Parts {
 		    JSON.parse(readFileSync(`${this.dir}/settings.json`,
 			'utf8')).listen[program];
 		const second = `${this.dir}/run/twin-${program}.sock`;
+		const before = this.twin?.[program];
 
-		this.launch(cmd, ['-l', second], `twin-${program}`);
+		// An earlier one has the settings of its time.
+		if (before !== undefined) {
+			before.kill('SIGTERM');
+			await before.ended;
+		}
+		rmSync(second, { force: true });
+		this.twin = { ...this.twin, [program]: this.launch(cmd,
+		    ['-l', second], `twin-${program}`) };
 		if (!await until(() => existsSync(second), 10000))
 			throw new Error(`no twin of poppy-${program}`);
 		return [first, second];
