@@ -19,13 +19,20 @@ export const ALGS = Object.keys(KINDS);
 export function makeKey(alg = 'ES256', opts = {})
 {
 	const [type, def] = KINDS[alg];
-	const pair = crypto.generateKeyPairSync(type, { ...def, ...opts });
+	// By way of DER: a generated key keeps a lock in common with the job that
+	// made it, and Node 20 stands still where that is collected as garbage
+	// during the key's export as a JWK.
+	const { privateKey: key } = crypto.generateKeyPairSync(type, {
+		...def, ...opts,
+		publicKeyEncoding: { type: 'spki', format: 'der' },
+		privateKeyEncoding: { type: 'pkcs8', format: 'der' } });
+	const priv = crypto.createPrivateKey({ key, format: 'der',
+		type: 'pkcs8' });
 
 	return {
-		alg,
-		priv: pair.privateKey,
-		pub: pair.publicKey.export({ format: 'jwk' }),
-		secret: pair.privateKey.export({ format: 'jwk' }),
+		alg, priv,
+		pub: crypto.createPublicKey(priv).export({ format: 'jwk' }),
+		secret: priv.export({ format: 'jwk' }),
 	};
 }
 
