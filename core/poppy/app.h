@@ -12,8 +12,10 @@
 #include "core/poppy/settings.h"
 #include "core/web/serve.h"
 
+struct pf_audit;
 struct pf_client_cache;
 struct pf_flights;
+struct pf_limiter;
 struct pf_outbound;
 struct pf_program;
 
@@ -26,6 +28,8 @@ struct pf_proc {
 	struct pf_client_cache *clients;
 	struct pf_flights *flights;
 	unsigned strangers;		/* of fetch.c; atomic */
+	struct pf_limiter *limits;
+	struct pf_audit *audit;
 };
 
 struct pf_app {
@@ -61,12 +65,13 @@ struct pf_program {
 	 * that such replies must have. NULL if none. */
 	void (*replied)(struct pf_req *rq, enum pf_rc rc);
 	/* Housekeeping that its role may do; NULL if none. */
-	void (*tick)(struct pf_db *db, struct pf_arena *a);
+	void (*tick)(const struct pf_app *app, struct pf_db *db,
+	    struct pf_arena *a);
 };
 
 /* The schema versions of poppy_api that this release works with. */
-#define PF_SCHEMA_MIN	2
-#define PF_SCHEMA_MAX	2
+#define PF_SCHEMA_MIN	4
+#define PF_SCHEMA_MAX	4
 
 /*
  * main() of every program: options, settings, keys, database, then serve until

@@ -108,6 +108,8 @@ pf_keys_load(const char *folder, struct pf_keys *out, const char **why)
 		if (rc == PF_OK)
 			rc = pf_hkdf(master, "poppy dpop nonce 1", out->nonce);
 	}
+	if (rc == PF_OK)
+		rc = pf_hkdf(master, "poppy audit 1", out->audit);
 	pf_wipe(master, sizeof(master));
 	return rc;
 }

@@ -13,6 +13,7 @@
 struct pf_keys {
 	unsigned char user[PF_KEY_LEN];
 	unsigned char nonce[PF_KEY_LEN];	/* of DPoP */
+	unsigned char audit[PF_KEY_LEN];	/* addresses, where hashed */
 };
 
 /*

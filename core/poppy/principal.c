@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "core/jose/dpop.h"
+#include "core/poppy/audit.h"
+#include "core/poppy/limit.h"
 #include "core/poppy/nonce.h"
 #include "core/poppy/scope.h"
 
@@ -10,27 +12,39 @@ static const struct pf_stmt TOKEN_USE = {
 	"token_use",
 	"SELECT outcome, client_no, client_id, user_key, sid, account, scopes,"
 	" signed_in, resource, retry_s"
-	" FROM poppy_api.token_use($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+	" FROM poppy_api.token_use($1, $2, $3, $4, $5, $6, $7, $8, $9,"
+	" $10)"
 };
 enum {
 	OUTCOME, CLIENT_NO, CLIENT_ID, USER_KEY, SID, ACCOUNT, SCOPES,
 	SIGNED_IN, RESOURCE, RETRY_S
 };
 
+/* Of a refusal. */
+enum weight {
+	DAILY,		/* every agent gets there: nobody counts it */
+	COUNTED,	/* we count it, in the address's bucket and the audit */
+	WRITTEN		/* in the bucket; the database has written it down */
+};
+
 /* What the outcomes of token_use mean to the agent. */
 static const struct {
 	const char *outcome;
 	enum pf_err err;
+	enum weight weight;
 	const char *why;
 } refusals[] = {
-	{ "unknown", PF_INVALID_TOKEN, "the token is unknown" },
-	{ "expired", PF_INVALID_TOKEN, "the token has expired" },
-	{ "ended", PF_INVALID_TOKEN, "the Session has ended" },
-	{ "blocked", PF_INVALID_TOKEN, "the client is not accepted here" },
-	{ "scheme", PF_INVALID_TOKEN, "the token is for another scheme" },
-	{ "key", PF_INVALID_DPOP_PROOF,
+	{ "unknown", PF_INVALID_TOKEN, COUNTED, "the token is unknown" },
+	{ "expired", PF_INVALID_TOKEN, DAILY, "the token has expired" },
+	{ "ended", PF_INVALID_TOKEN, DAILY, "the Session has ended" },
+	{ "blocked", PF_INVALID_TOKEN, WRITTEN,
+	    "the client is not accepted here" },
+	{ "scheme", PF_INVALID_TOKEN, COUNTED,
+	    "the token is for another scheme" },
+	{ "key", PF_INVALID_DPOP_PROOF, WRITTEN,
 	    "the proof's key is not the one the token is bound to" },
-	{ "replay", PF_INVALID_DPOP_PROOF, "the proof was used before" },
+	{ "replay", PF_INVALID_DPOP_PROOF, WRITTEN,
+	    "the proof was used before" },
 };
 
 enum pf_rc
@@ -145,10 +159,14 @@ set_who(struct pf_req *rq, const struct pf_row *row, unsigned bucket,
 static enum pf_rc
 refuse(struct pf_req *rq, const struct pf_row *row)
 {
-	for (size_t i = 0; i < PF_COUNT(refusals); i++)
-		if (pf_row_is(row, OUTCOME, refusals[i].outcome))
-			return pf_fail(rq, refusals[i].err, "%s",
-			    refusals[i].why);
+	for (size_t i = 0; i < PF_COUNT(refusals); i++) {
+		if (!pf_row_is(row, OUTCOME, refusals[i].outcome))
+			continue;
+		rq->judged = refusals[i].weight != COUNTED;
+		if (refusals[i].weight == WRITTEN)
+			pf_limit_refused(rq);
+		return pf_fail(rq, refusals[i].err, "%s", refusals[i].why);
+	}
 	/* epoch, clock: ours, never the agent's fault */
 	return pf_fail_retry(rq, PF_UNAVAILABLE,
 	    (int)pf_row_int(row, RETRY_S), "proofs can't be judged now");
@@ -164,7 +182,8 @@ use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
 	struct pf_row row;
 	enum pf_rc rc;
 
-	if ((rc = pf_token_hash(token, &hash)) != PF_OK)
+	if ((rc = pf_token_hash(token, &hash)) != PF_OK ||
+	    (rc = pf_limit_bearer(rq, &hash)) != PF_OK)
 		return rc;
 	const struct pf_param v[] = {
 		PF_INT4(bucket), PF_BYTES(hash.b, sizeof(hash.b)),
@@ -175,14 +194,16 @@ use_token(struct pf_req *rq, struct pf_str token, unsigned bucket,
 		/* An empty one names no request: all would be the same. */
 		rq->unique_id.n != 0 ? PF_TEXT(rq->unique_id) : PF_NULLP,
 		PF_INT8(s->sessions.idle_seconds),
-		PF_INT8(s->sessions.max_seconds)
+		PF_INT8(s->sessions.max_seconds),
+		PF_TEXT(pf_audit_address(rq))
 	};
 	rc = pf_db_one(rq->db, rq->arena, &TOKEN_USE, v, PF_COUNT(v), &row);
 	if (rc != PF_OK)
 		return rc;
 	if (!pf_row_is(&row, OUTCOME, "ok"))
 		return refuse(rq, &row);
-	return set_who(rq, &row, bucket, proof);
+	rc = set_who(rq, &row, bucket, proof);
+	return rc != PF_OK ? rc : pf_limit_call(rq, &hash);
 }
 
 /* A token for one service is good at that service alone, and no other is good
@@ -205,7 +226,8 @@ pf_principal_by_proof(struct pf_req *rq, struct pf_str resource)
 	unsigned bucket;
 	enum pf_rc rc;
 
-	if ((rc = find_token(rq, "DPoP", &token, &bucket)) != PF_OK ||
+	if ((rc = pf_limit_before(rq, PF_LIMIT_REFUSED)) != PF_OK ||
+	    (rc = find_token(rq, "DPoP", &token, &bucket)) != PF_OK ||
 	    (rc = check_proof(rq, token, &proof)) != PF_OK ||
 	    (rc = use_token(rq, token, bucket, &proof)) != PF_OK)
 		return rc;
@@ -219,7 +241,8 @@ pf_principal_by_bearer(struct pf_req *rq, struct pf_str resource)
 	unsigned bucket;
 	enum pf_rc rc;
 
-	if ((rc = find_token(rq, "Bearer", &token, &bucket)) != PF_OK ||
+	if ((rc = pf_limit_before(rq, PF_LIMIT_REFUSED)) != PF_OK ||
+	    (rc = find_token(rq, "Bearer", &token, &bucket)) != PF_OK ||
 	    (rc = use_token(rq, token, bucket, NULL)) != PF_OK)
 		return rc;
 	return check_resource(rq, resource);

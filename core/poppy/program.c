@@ -14,8 +14,10 @@
 
 #include "core/base/log.h"
 #include "core/jose/crypt.h"
+#include "core/poppy/audit.h"
 #include "core/poppy/client.h"
 #include "core/poppy/fetch.h"
+#include "core/poppy/limit.h"
 #include "core/poppy/places.h"
 #include "core/poppy/principal.h"
 #include "core/web/challenge.h"
@@ -26,6 +28,7 @@
 #define CONF_CAP	(16u << 20)
 #define RERUNS_MAX	1024u
 #define USER_LOG	8	/* bytes of a User's key */
+#define LIMIT_PLACES	16384u	/* addresses, Sessions and clients counted */
 
 struct running {
 	struct pf_proc proc;
@@ -111,6 +114,25 @@ app_drop(struct running *r, struct pf_app *app)
 		app_free(app);
 }
 
+/* Behind a proxy the peer is the proxy: from here on it is the client. What is
+ * done twice, on a rerun, finds the client there already. */
+static void
+find_client(struct pf_req *rq)
+{
+	const struct pf_list *proxies = &pf_app(rq)->set.proxy_networks;
+	char text[PF_ADDRESS_TEXT];
+	struct pf_address a;
+	struct pf_str copy;
+
+	if (proxies->n == 0)
+		return;
+	pf_address_of(proxies, rq->remote_addr, rq->forwarded_for, &a);
+	pf_address_write(&a, text);
+	copy = pf_arena_copy(rq->arena, pf_str(text));
+	if (copy.n != 0)
+		rq->remote_addr = copy;
+}
+
 static void
 on_begin(void *ctx, struct pf_req *rq)
 {
@@ -120,6 +142,8 @@ on_begin(void *ctx, struct pf_req *rq)
 	r->app->refs++;
 	rq->app = r->app;
 	(void)pthread_mutex_unlock(&r->lock);
+	find_client(rq);
+	rq->judged = false;
 	rq->scheme = "DPoP";
 	rq->db_trips = rq->db != NULL ? pf_db_trips(rq->db) : 0;
 }
@@ -208,6 +232,22 @@ log_refusal(const struct pf_req *rq, enum pf_rc rc)
 	    PF_F_STR("address", rq->remote_addr));
 }
 
+/*
+ * A refusal that the database has not written down is counted for the audit;
+ * who is refused for what can't be a mistake of the day takes from the bucket
+ * of its address. A nonce is asked for in the course of things.
+ */
+static void
+count_refusal(struct pf_req *rq, enum pf_rc rc)
+{
+	if (rq->judged || rq->err == PF_USE_DPOP_NONCE ||
+	    (rc != PF_E_INPUT && rc != PF_E_AUTH && rc != PF_E_LIMIT))
+		return;
+	pf_audit_refused(pf_app(rq)->proc->audit, rq);
+	if (rc != PF_E_LIMIT)
+		pf_limit_refused(rq);
+}
+
 static enum pf_rc
 on_handle(struct pf_req *rq)
 {
@@ -219,6 +259,7 @@ on_handle(struct pf_req *rq)
 	if (rc != PF_OK) {
 		log_refusal(rq, rc);
 		pf_fail_reply(rq, rc);
+		count_refusal(rq, rc);
 	}
 	if (p->replied != NULL)
 		p->replied(rq, rc);
@@ -229,9 +270,19 @@ static void
 on_tick(void *ctx, struct pf_db *db, struct pf_arena *a)
 {
 	struct running *r = ctx;
+	struct pf_app *app;
 
-	if (r->proc.program->tick != NULL)
-		r->proc.program->tick(db, a);
+	/* What fails is logged by db, and done at the next tick. */
+	if (pf_audit_flush(r->proc.audit, db, a) != PF_OK)
+		return;
+	if (r->proc.program->tick == NULL)
+		return;
+	(void)pthread_mutex_lock(&r->lock);
+	app = r->app;
+	app->refs++;
+	(void)pthread_mutex_unlock(&r->lock);
+	r->proc.program->tick(app, db, a);
+	app_drop(r, app);
 }
 
 static enum pf_rc
@@ -259,6 +310,9 @@ on_start(void *ctx, struct pf_serve *serve)
 	enum pf_rc rc;
 
 	r->proc.serve = serve;
+	if ((rc = pf_limiter_new(LIMIT_PLACES, &r->proc.limits)) != PF_OK ||
+	    (rc = pf_audit_new(&r->proc.audit)) != PF_OK)
+		return rc;
 	if (!r->proc.program->fetches)
 		return PF_OK;
 	rc = pf_client_cache_new((size_t)r->app->set.agents.cached,
@@ -275,6 +329,8 @@ on_stop(void *ctx)
 		pf_outbound_stop(r->proc.outbound);
 	pf_flights_free(r->proc.flights);
 	pf_client_cache_free(r->proc.clients);
+	pf_limiter_free(r->proc.limits);
+	pf_audit_free(r->proc.audit);
 }
 
 static const struct pf_serve_ops ops = {
@@ -325,7 +381,7 @@ serve(struct running *r, const struct options *o)
 		    (unsigned)s->max_parked,
 		.arena_first = 32u << 10,
 		.arena_cap = 8u << 20,
-		.tick_ms = 15000,
+		.tick_ms = 10000,
 		.db = {
 			.conninfo = r->proc.conninfo,
 			.prepare = s->database.prepare,

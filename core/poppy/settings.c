@@ -194,6 +194,26 @@ check_network(struct pf_str s)
 	    PF_OK ? NULL : why;
 }
 
+/* A proxy network of all addresses would let anybody choose theirs. */
+static const char *
+check_proxy(struct pf_str s)
+{
+	struct pf_network n;
+
+	if (pf_network_read(s, &n) != PF_OK)
+		return "must be a network without bits behind its prefix, "
+		    "such as 10.0.0.0/8 or ::1/128";
+	return pf_str_ends(s, PF_LIT("/0")) ?
+	    "must not be the whole Internet" : NULL;
+}
+
+static const char *
+check_addresses(struct pf_str s)
+{
+	return pf_str_eqz(s, "plain") || pf_str_eqz(s, "hashed") ? NULL :
+	    "must be \"plain\" or \"hashed\"";
+}
+
 static const char *
 check_port(struct pf_str s)
 {
@@ -359,6 +379,38 @@ static const struct pf_conf_table agent_table = {
 	sizeof(((struct pf_settings *)0)->agents), KEYS(agent_keys)
 };
 
+#define LI(m)	(AT(limits.m) - AT(limits))
+#define PER_MAX	10000000
+static const struct pf_conf_key limit_keys[] = {
+	{ "token_per_address", PF_CONF_INT, LI(token_per_address), 0, PER_MAX,
+	    "120", "Token requests of an address in a minute, over all workers;"
+	    " as many revocations.", NULL, NULL },
+	{ "token_per_client", PF_CONF_INT, LI(token_per_client), 0, PER_MAX,
+	    "0", "The same for a client_id; 0 is no limit.", NULL, NULL },
+	{ "refused_per_address", PF_CONF_INT, LI(refused_per_address), 0,
+	    PER_MAX, "120", "Refused requests of an address in a minute, for "
+	    "each process; then it is answered 429.", NULL, NULL },
+	{ "calls_per_session", PF_CONF_INT, LI(calls_per_session), 0, PER_MAX,
+	    "600", "Guarded calls of a Session in a minute, for each process.",
+	    NULL, NULL },
+	{ "calls_per_client", PF_CONF_INT, LI(calls_per_client), 0, PER_MAX,
+	    "0", "The same for all Sessions of a client_id.", NULL, NULL },
+};
+static const struct pf_conf_table limit_table = {
+	sizeof(((struct pf_settings *)0)->limits), KEYS(limit_keys)
+};
+
+static const struct pf_conf_key audit_keys[] = {
+	{ "addresses", PF_CONF_STR, AT(audit.addresses) - AT(audit), 1, 10,
+	    "\"plain\"", "How the audit shows addresses: plain or hashed.",
+	    check_addresses, NULL },
+	{ "days", PF_CONF_INT, AT(audit.days) - AT(audit), 1, 3650, "180",
+	    "How long a row of the audit is kept.", NULL, NULL },
+};
+static const struct pf_conf_table audit_table = {
+	sizeof(((struct pf_settings *)0)->audit), KEYS(audit_keys)
+};
+
 static const struct pf_conf_key api_keys[] = {
 	{ "", PF_CONF_LINE, offsetof(struct pf_api, line), 0, 0, NULL, NULL,
 	    NULL, NULL },
@@ -457,6 +509,13 @@ static const struct pf_conf_key keys[] = {
 	    &proof_table },
 	{ "agents", PF_CONF_OBJ, AT(agents), 0, 0, "{}",
 	    "Agents' documents.", NULL, &agent_table },
+	{ "proxies", PF_CONF_STRS, AT(proxies), 0, 64, "[]",
+	    "Networks of reverse proxies, whose X-Forwarded-For counts.",
+	    check_proxy, NULL },
+	{ "limits", PF_CONF_OBJ, AT(limits), 0, 0, "{}",
+	    "How often somebody may ask; 0 is no limit.", NULL, &limit_table },
+	{ "audit", PF_CONF_OBJ, AT(audit), 0, 0, "{}",
+	    "The record of refusals.", NULL, &audit_table },
 	{ "apis", PF_CONF_LIST, AT(apis), 0, 100, "[]",
 	    "APIs listed in poppy.json.", NULL, &api_table },
 	{ "guard", PF_CONF_LIST, AT(guard), 0, 100, "[]",
@@ -519,6 +578,22 @@ check_hosts(const struct checking *c, struct pf_settings *s)
 		    "hosts.domain",
 		    "must be given for one host at least: there would be no "
 		    "poppy.json");
+	return PF_OK;
+}
+
+static enum pf_rc
+read_proxies(const struct checking *c, struct pf_settings *s)
+{
+	struct pf_network *nets;
+	enum pf_rc rc;
+
+	nets = pf_arena_alloc(c->arena, s->proxies.n * sizeof(*nets));
+	if (nets == NULL)
+		return PF_E_MEM;
+	for (size_t i = 0; i < s->proxies.n; i++)
+		if ((rc = pf_network_read(s->proxies.v[i], &nets[i])) != PF_OK)
+			return rc;
+	s->proxy_networks = (struct pf_list){ nets, s->proxies.n };
 	return PF_OK;
 }
 
@@ -609,7 +684,8 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 	rc = pf_conf_read(file, &pf_settings_table, a, out, fault);
 	if (rc != PF_OK)
 		return rc;
-	if ((rc = check_hosts(&c, out)) != PF_OK)
+	if ((rc = check_hosts(&c, out)) != PF_OK ||
+	    (rc = read_proxies(&c, out)) != PF_OK)
 		return rc;
 	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
 		return rc;

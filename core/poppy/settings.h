@@ -7,7 +7,7 @@
 #ifndef PF_SETTINGS_H
 #define PF_SETTINGS_H
 
-#include "core/base/conf.h"
+#include "core/poppy/address.h"
 
 /* A host that reaches us, and its exact public base URL. */
 struct pf_host {
@@ -85,6 +85,16 @@ struct pf_settings {
 		struct pf_strs allow_networks;
 		struct pf_str extra_ca;
 	} agents;
+	struct pf_strs proxies;	/* networks whose X-Forwarded-For counts */
+	struct {		/* a minute; 0: no limit */
+		int64_t token_per_address, token_per_client;
+		int64_t refused_per_address;
+		int64_t calls_per_session, calls_per_client;
+	} limits;
+	struct {
+		struct pf_str addresses;	/* "plain" or "hashed" */
+		int64_t days;
+	} audit;
 	struct pf_list apis;	/* struct pf_api */
 	struct pf_list guard;	/* struct pf_guarded */
 
@@ -94,6 +104,7 @@ struct pf_settings {
 	struct pf_str token_endpoint;
 	struct pf_str revocation_endpoint;
 	struct pf_strs domains;			/* each once */
+	struct pf_list proxy_networks;		/* struct pf_network */
 };
 
 extern const struct pf_conf_table pf_settings_table;

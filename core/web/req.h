@@ -75,6 +75,8 @@ struct pf_req {
 	struct pf_str resource_metadata;	/* RFC 9728: a URL, of Bearer
 					 * challenges */
 	bool token_endpoint;		/* proof errors are 400 here */
+	bool judged;			/* refused by the database, which has
+					 * written it down */
 
 	struct pf_wait *wait;		/* the runtime's own */
 	unsigned runs;			/* 1 the first time, 2 after a park */

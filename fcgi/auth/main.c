@@ -79,14 +79,16 @@ static const struct pf_stmt REPLAY_ROTATE = {
 	"replay_rotate", "SELECT emptied FROM poppy_api.replay_rotate()"
 };
 static const struct pf_stmt CLEAN = {
-	"clean", "SELECT sessions, tokens FROM poppy_api.clean($1)"
+	"clean", "SELECT sessions, tokens, audits FROM poppy_api.clean($1, $2)"
 };
 
 /* What fails here is logged by db, and done at the next tick. */
 static void
-tick(struct pf_db *db, struct pf_arena *a)
+tick(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
 {
-	const struct pf_param limit[] = { PF_INT4(1000) };
+	const struct pf_param limit[] = {
+		PF_INT4(1000), PF_INT8(app->set.audit.days * 86400)
+	};
 	struct pf_row row;
 	enum pf_rc rc;
 

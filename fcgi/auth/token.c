@@ -8,6 +8,8 @@
 
 #include "core/jose/dpop.h"
 #include "core/poppy/assertion.h"
+#include "core/poppy/audit.h"
+#include "core/poppy/limit.h"
 #include "core/poppy/principal.h"
 
 /* What a token request has proved so far. */
@@ -25,11 +27,11 @@ struct asking {
 	"SELECT outcome, replayed, sid, expires_in, retry_s"		\
 	" FROM poppy_api.session_start($1, $2, $3, $4, $5, $6, $7, $8,"	\
 	" $9, $10, $11, $12, ARRAY[" spends "]::bytea[],"		\
-	" ARRAY[" iats "]::bigint[], $13)"
+	" ARRAY[" iats "]::bigint[], $13, $18, $19, $20, $21)"
 
 static const struct pf_stmt START_DPOP = {
 	"session_start",
-	SESSION_START("$18, $14, $16", "$19, $15, $17")
+	SESSION_START("$22, $14, $16", "$23, $15, $17")
 };
 /* Without a proof there are two things to spend. */
 static const struct pf_stmt START_BEARER = {
@@ -61,20 +63,31 @@ replayed(struct pf_req *rq, int64_t which)
 static enum pf_rc
 refuse(struct asking *q, const struct pf_row *row)
 {
+	bool by_client = pf_row_is(row, OUTCOME, "limit_client");
 	struct pf_req *rq = q->rq;
 
-	if (pf_row_is(row, OUTCOME, "replay"))
+	rq->judged = true;
+	if (by_client || pf_row_is(row, OUTCOME, "limit_address"))
+		return pf_limit_full(rq, PF_LIMIT_TOKEN, q->client.client->no,
+		    by_client, pf_row_int(row, RETRY_S));
+	if (pf_row_is(row, OUTCOME, "replay")) {
+		pf_limit_refused(rq);
 		return replayed(rq, pf_row_int(row, REPLAYED) +
 		    (q->bearer ? SPEND_CLIENT : SPEND_PROOF));
-	if (pf_row_is(row, OUTCOME, "invalid_session"))
+	}
+	if (pf_row_is(row, OUTCOME, "invalid_session")) {
+		pf_limit_refused(rq);
 		return pf_fail(rq, PF_INVALID_SESSION,
 		    "the Session has ended or is not this client's and User's");
+	}
 	pf_client_cache_forget(pf_app(rq)->proc->clients,
 	    q->client.client->client_id);
 	q->stale = pf_row_is(row, OUTCOME, "stale");
-	if (pf_row_is(row, OUTCOME, "blocked"))
+	if (pf_row_is(row, OUTCOME, "blocked")) {
+		pf_limit_refused(rq);
 		return pf_fail(rq, PF_INVALID_CLIENT,
 		    "this client is not accepted here");
+	}
 	/* stale, epoch, clock: nothing the agent did */
 	return pf_fail_retry(rq, PF_UNAVAILABLE,
 	    (int)pf_row_int(row, RETRY_S), "assertions can't be judged now");
@@ -132,9 +145,11 @@ call_session_start(struct asking *q, const struct session_call *c,
 	const struct pf_settings *s = &pf_app(rq)->set;
 	int64_t future = s->proofs.future_seconds > s->assertions.skew_seconds ?
 	    s->proofs.future_seconds : s->assertions.skew_seconds;
+	unsigned char address[PF_LIMIT_KEY];
 	struct pf_tokenhash hash;
 	enum pf_rc rc;
 
+	pf_limit_address(rq, address);
 	rc = pf_token_hash(pf_bytes(token->text, PF_TOKEN_TEXT), &hash);
 	if (rc != PF_OK)
 		return rc;
@@ -157,6 +172,10 @@ call_session_start(struct asking *q, const struct session_call *c,
 		PF_INT8(c->spend[1].iat),
 		PF_BYTES(c->spend[2].key, PF_SPEND_LEN),
 		PF_INT8(c->spend[2].iat),
+		PF_TEXT(pf_audit_address(rq)),
+		PF_BYTES(address, sizeof(address)),
+		PF_INT4(s->limits.token_per_address),
+		PF_INT4(s->limits.token_per_client),
 		PF_BYTES(c->spend[0].key, PF_SPEND_LEN),
 		PF_INT8(c->spend[0].iat)
 	};
@@ -173,7 +192,8 @@ start(struct asking *q, struct session_call *c, struct pf_token *token)
 	struct pf_row row;
 	enum pf_rc rc;
 
-	if ((rc = pf_token_new("pst_", c->user.bucket, token)) != PF_OK ||
+	if ((rc = pf_limit_client(q->rq, q->client.client->no)) != PF_OK ||
+	    (rc = pf_token_new("pst_", c->user.bucket, token)) != PF_OK ||
 	    (rc = pf_sid_new(c->user.bucket, &c->fresh)) != PF_OK ||
 	    (rc = call_session_start(q, c, token, &row)) != PF_OK)
 		return rc;
@@ -302,7 +322,8 @@ auth_token(struct pf_req *rq)
 	enum pf_rc rc;
 
 	rq->token_endpoint = true;
-	if ((rc = read_form(&q)) != PF_OK ||
+	if ((rc = pf_limit_before(rq, PF_LIMIT_TOKEN)) != PF_OK ||
+	    (rc = read_form(&q)) != PF_OK ||
 	    (rc = find_api(&q)) != PF_OK)
 		return rc;
 	if (!q.bearer && (rc = pf_token_proof(rq, &q.proof)) != PF_OK)
@@ -312,6 +333,7 @@ auth_token(struct pf_req *rq)
 	 * been spent. */
 	if (q.stale) {
 		rq->err = PF_ERR_NONE;
+		rq->judged = false;
 		rc = authenticate_and_grant(&q);
 	}
 	return rc;

@@ -2,9 +2,11 @@
 -- is no index on either time: it would cost every start and renewal. Instead
 -- each call goes on through up to 64 of the 4,096 buckets, or until p_limit rows are
 -- gone; a call a minute sees every bucket within some 64 minutes. One worker at
--- a time.
-CREATE OR REPLACE FUNCTION poppy_api.clean(p_limit int, OUT sessions int,
-    OUT tokens int)
+-- a time. Rows of the audit go after p_audit_s, counts of limits once their
+-- minute is over.
+CREATE OR REPLACE FUNCTION poppy_api.clean(p_limit int,
+    p_audit_s bigint DEFAULT 15552000, OUT sessions int, OUT tokens int,
+    OUT audits int)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -15,6 +17,7 @@ DECLARE
 BEGIN
 	sessions := 0;
 	tokens := 0;
+	audits := 0;
 	IF NOT pg_try_advisory_xact_lock(20480, 2) THEN
 		RETURN;
 	END IF;
@@ -33,7 +36,19 @@ BEGIN
 		EXIT WHEN sessions + tokens >= p_limit;
 	END LOOP;
 	UPDATE poppy.clean_cursor c SET bucket = b WHERE c.one;
+	-- Both are in order of time, so what is over lies at one end.
+	DELETE FROM poppy.audit a
+	WHERE a.at < before_at + 86400 - p_audit_s AND a.audit_no IN (
+	    SELECT o.audit_no FROM poppy.audit o
+	    ORDER BY o.audit_no LIMIT p_limit);
+	GET DIAGNOSTICS audits = ROW_COUNT;
+	DELETE FROM poppy.limit_count l
+	WHERE (l.minute, l.kind, l.key, l.shard) IN (
+	    SELECT o.minute, o.kind, o.key, o.shard FROM poppy.limit_count o
+	    WHERE o.minute < (before_at + 86400) / 60 - 1
+	    ORDER BY o.minute LIMIT 20000);
 END
 $$;
-REVOKE ALL ON FUNCTION poppy_api.clean(int) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION poppy_api.clean(int) TO poppy_auth, poppy_guard;
+REVOKE ALL ON FUNCTION poppy_api.clean(int, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.clean(int, bigint)
+    TO poppy_auth, poppy_guard;

@@ -273,6 +273,18 @@ BEGIN
 END
 $$;
 
+-- Take back what this transaction has spent: a limit is known last of all.
+CREATE OR REPLACE FUNCTION poppy.unspend(p_spend bytea[]) RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	DELETE FROM poppy.replay_0 r WHERE r.spend = ANY (p_spend);
+	DELETE FROM poppy.replay_1 r WHERE r.spend = ANY (p_spend);
+	DELETE FROM poppy.replay_2 r WHERE r.spend = ANY (p_spend);
+	DELETE FROM poppy.replay_3 r WHERE r.spend = ANY (p_spend);
+END
+$$;
+
 -- Empty what is out of use: neither live nor next to come. One worker at a
 -- time; a table that somebody holds is left for the next turn.
 CREATE OR REPLACE FUNCTION poppy_api.replay_rotate(OUT emptied int)

@@ -8,13 +8,17 @@
 --   epoch		the replay memory is too young to tell: 503, retry_s
 --   clock		an iat is no live one by the database's clock: 503, retry_s
 --   invalid_session	p_renew is unknown, over, or another client's or User's
+--   limit_address, limit_client	has had its token requests of this minute:
+--			429, retry_s
 -- Earlier tokens of a renewed Session stay valid. A token never outlives its
 -- Session, which ends p_idle_s after its last use and p_max_s after its start.
 CREATE OR REPLACE FUNCTION poppy_api.session_start(p_client_no bigint,
     p_client_version bigint, p_bucket int, p_user_key bytea, p_renew bytea,
     p_new_sid bytea, p_token bytea, p_token_s int, p_idle_s bigint,
     p_max_s bigint, p_jkt bytea, p_resource text, p_spend bytea[],
-    p_iat bigint[], p_future_s int, OUT outcome text, OUT replayed int,
+    p_iat bigint[], p_future_s int, p_address text DEFAULT NULL,
+    p_address_key bytea DEFAULT NULL, p_per_address int DEFAULT 0,
+    p_per_client int DEFAULT 0, OUT outcome text, OUT replayed int,
     OUT sid bytea, OUT expires_in int, OUT retry_s int)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -26,20 +30,27 @@ DECLARE
 	of_client text;
 	of_version bigint;
 	began_at bigint := now_at;
+	was_used bigint;
+	would_end bigint;
 	seen int;
 	end_at bigint;
+	limited text;
 BEGIN
 	SELECT client.status, client.version INTO of_client, of_version
 	FROM poppy.client WHERE client.client_no = p_client_no;
 	IF of_client = 'blocked' THEN
 		outcome := 'blocked';
+		ignored := poppy.audit_put(outcome, p_client_no, p_user_key,
+		    p_bucket, p_renew, p_address, NULL);
 		RETURN;
 	ELSIF of_version IS DISTINCT FROM p_client_version THEN
 		outcome := 'stale';
 		RETURN;
 	END IF;
 	IF p_renew IS NOT NULL THEN
-		SELECT s.started_at INTO began_at FROM poppy.session s
+		SELECT s.started_at, s.used_at, s.ends_at
+		INTO began_at, was_used, would_end
+		FROM poppy.session s
 		WHERE s.bucket = p_bucket::smallint AND s.sid = p_renew
 		    AND s.client_no = p_client_no AND s.user_key = p_user_key
 		    AND s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
@@ -47,6 +58,8 @@ BEGIN
 		FOR NO KEY UPDATE;
 		IF NOT FOUND THEN
 			outcome := 'invalid_session';
+			ignored := poppy.audit_put(outcome, p_client_no,
+			    p_user_key, p_bucket, p_renew, p_address, NULL);
 			RETURN;
 		END IF;
 	END IF;
@@ -58,6 +71,13 @@ BEGIN
 		retry_s := CASE WHEN seen IS NULL THEN 1
 		    WHEN seen < 0 THEN -seen END;
 		replayed := CASE WHEN seen > 0 THEN seen END;
+		IF seen > 0 THEN
+			ignored := poppy.audit_put(outcome, p_client_no,
+			    p_user_key, p_bucket, p_renew, p_address,
+			    CASE seen + (p_jkt IS NULL)::int WHEN 1 THEN 'proof'
+			    WHEN 2 THEN 'client_assertion'
+			    ELSE 'assertion' END);
+		END IF;
 		RETURN;
 	END IF;
 
@@ -79,11 +99,37 @@ BEGIN
 	VALUES (p_bucket, p_token, sid, p_jkt, p_resource, now_at, end_at);
 	outcome := 'ok';
 	expires_in := end_at - now_at;
+	IF p_per_address > 0 OR p_per_client > 0 THEN
+		limited := poppy.limited(1, p_address_key, p_per_address,
+		    p_client_no, p_per_client, now_at);
+		IF limited IS NULL THEN
+			RETURN;
+		END IF;
+		-- Rare: a process does not ask again in this minute. What was
+		-- done is undone here, so that the count stays.
+		DELETE FROM poppy.token t
+		WHERE t.bucket = p_bucket::smallint AND t.hash = p_token;
+		IF p_renew IS NULL THEN
+			DELETE FROM poppy.session s
+			WHERE s.bucket = p_bucket::smallint AND s.sid = p_new_sid;
+		ELSE
+			UPDATE poppy.session s
+			SET used_at = was_used, ends_at = would_end
+			WHERE s.bucket = p_bucket::smallint AND s.sid = p_renew;
+		END IF;
+		ignored := poppy.unspend(p_spend);
+		ignored := poppy.audit_put(limited, p_client_no, p_user_key,
+		    NULL, NULL, p_address, NULL);
+		outcome := limited;
+		sid := NULL;
+		expires_in := NULL;
+		retry_s := 60 - now_at % 60;
+	END IF;
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.session_start(bigint, bigint, int, bytea,
     bytea, bytea, bytea, int, bigint, bigint, bytea, text, bytea[], bigint[],
-    int) FROM PUBLIC;
+    int, text, bytea, int, int) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.session_start(bigint, bigint, int, bytea,
     bytea, bytea, bytea, int, bigint, bigint, bytea, text, bytea[], bigint[],
-    int) TO poppy_auth;
+    int, text, bytea, int, int) TO poppy_auth;

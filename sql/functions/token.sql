@@ -13,8 +13,9 @@
 -- the client's; NULL matches nothing.
 CREATE OR REPLACE FUNCTION poppy_api.token_use(p_bucket int, p_token bytea,
     p_jkt bytea, p_spend bytea, p_iat bigint, p_future_s int,
-    p_request_id text, p_idle_s bigint, p_max_s bigint, OUT outcome text,
-    OUT client_no bigint, OUT client_id text, OUT user_key bytea,
+    p_request_id text, p_idle_s bigint, p_max_s bigint,
+    p_address text DEFAULT NULL, OUT outcome text, OUT client_no bigint,
+    OUT client_id text, OUT user_key bytea,
     OUT sid bytea, OUT account text, OUT scopes text, OUT signed_in boolean,
     OUT resource text, OUT retry_s int)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -30,6 +31,7 @@ DECLARE
 	of_client text;
 	lives boolean;
 	seen int;
+	ignored text;
 BEGIN
 	SELECT k.jkt, k.expires_at, k.sid, k.scopes, k.grant_no, k.resource,
 	    s.client_no, s.user_key, s.account, c.client_id, c.status,
@@ -58,6 +60,10 @@ BEGIN
 		    WHEN seen < 0 THEN -seen END;
 	END IF;
 	IF outcome IS NOT NULL THEN
+		IF outcome IN ('blocked', 'key', 'replay') THEN
+			ignored := poppy.audit_put(outcome, client_no, user_key,
+			    p_bucket, sid, p_address, NULL);
+		END IF;
 		client_no := NULL;
 		client_id := NULL;
 		user_key := NULL;
@@ -72,6 +78,6 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
-    int, text, bigint, bigint) FROM PUBLIC;
+    int, text, bigint, bigint, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
-    int, text, bigint, bigint) TO poppy_guard;
+    int, text, bigint, bigint, text) TO poppy_guard;

@@ -195,10 +195,11 @@ may="SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc WHERE
     pronamespace IN ('poppy_api'::regnamespace, 'poppy'::regnamespace)
     AND has_function_privilege(current_user, oid, 'EXECUTE')"
 is "$(PGUSER=poppy_auth ask "$may")" \
-    "clean client_fail client_get client_store host_tell replay_rotate schema_functions schema_oldest schema_version session_start token_revoke" \
+    "audit_add clean client_fail client_get client_store host_tell replay_rotate schema_functions schema_oldest schema_version session_start token_revoke" \
     "what poppy_auth may call"
 is "$(PGUSER=poppy_guard ask "$may")" \
-    "clean replay_rotate schema_functions schema_oldest schema_version token_use" "what poppy_guard may call"
+    "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \
+    "what poppy_guard may call"
 PGUSER=poppy_guard
 like "$(ask "SELECT * FROM poppy_api.session_start(1, 1, 1, '', NULL, '', '',
     1, 1, 1, '', NULL, '{}'::bytea[], '{}'::bigint[], 1)")" \

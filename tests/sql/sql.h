@@ -122,6 +122,8 @@ struct sql_session {
 	struct sql_bytes spend[3];
 	int64_t iat[3];
 	int future_s;
+	const char *address;	/* also what limits count by, if there are any */
+	int per_address, per_client;
 	/* what comes back */
 	char outcome[32];
 	int64_t replayed, expires_in, retry_s;
@@ -152,7 +154,7 @@ static const struct pf_stmt SQL_SESSION_START = {
 	"session_start",
 	"SELECT outcome, replayed, sid, expires_in, retry_s FROM "
 	"poppy_api.session_start($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
-	"$11, $12, $13, $14, $15)"
+	"$11, $12, $13, $14, $15, $16, $17, $18, $19)"
 };
 
 static inline const char *
@@ -172,7 +174,11 @@ sql_call(struct pf_db *db, struct pf_arena *a, struct sql_session *s)
 		PF_INT4(s->token_s), PF_INT8(s->idle_s), PF_INT8(s->max_s),
 		s->bearer ? PF_NULLP : PF_BYTES(s->jkt.b, 32),
 		PF_TEXT(pf_str(s->resource)), PF_BYTES_LIST(spend, s->n),
-		PF_INT8_LIST(s->iat, s->n), PF_INT4(s->future_s)
+		PF_INT8_LIST(s->iat, s->n), PF_INT4(s->future_s),
+		PF_TEXT(pf_str(s->address)),
+		PF_BYTES(s->address,
+		    s->address == NULL ? 0 : strlen(s->address)),
+		PF_INT4(s->per_address), PF_INT4(s->per_client)
 	};
 	rc = pf_db_one(db, a, &SQL_SESSION_START, v, PF_COUNT(v), &r);
 	if (rc != PF_OK) {
@@ -197,6 +203,7 @@ struct sql_use {
 	int future_s;
 	const char *request_id;
 	int64_t idle_s, max_s;
+	const char *address;
 	/* what comes back */
 	char outcome[32];
 	int64_t client_no, retry_s;
@@ -223,7 +230,8 @@ static const struct pf_stmt SQL_TOKEN_USE = {
 	"token_use",
 	"SELECT outcome, client_no, client_id, user_key, sid, account, scopes,"
 	" signed_in, resource, retry_s"
-	" FROM poppy_api.token_use($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+	" FROM poppy_api.token_use($1, $2, $3, $4, $5, $6, $7, $8, $9,"
+	" $10)"
 };
 
 static inline const char *
@@ -235,7 +243,7 @@ sql_ask(struct pf_db *db, struct pf_arena *a, struct sql_use *u)
 		u->bearer ? PF_NULLP : PF_BYTES(u->spend.b, 16),
 		u->bearer ? PF_NULLP : PF_INT8(u->iat), PF_INT4(u->future_s),
 		PF_TEXT(pf_str(u->request_id)), PF_INT8(u->idle_s),
-		PF_INT8(u->max_s)
+		PF_INT8(u->max_s), PF_TEXT(pf_str(u->address))
 	};
 	struct pf_row r;
 	enum pf_rc rc;

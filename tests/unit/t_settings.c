@@ -203,6 +203,30 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "a rule with an encoded path", "{" ISSUER HOSTS
 	    GUARD("{ \"path\": \"/api/st%6fck.php\" }") REST "}",
 	    "guard[0].rules[0].path", 5 },
+	{ "a proxy without bits", "{" ISSUER HOSTS
+	    "\"proxies\": [\"10.0.0.1\"],\n" REST "}", "proxies", 4 },
+	{ "a proxy by name", "{" ISSUER HOSTS
+	    "\"proxies\": [\"proxy.example/32\"],\n" REST "}", "proxies", 4 },
+	{ "a proxy network with bits behind", "{" ISSUER HOSTS
+	    "\"proxies\": [\"10.0.0.1/8\"],\n" REST "}", "proxies", 4 },
+	{ "everybody a proxy", "{" ISSUER HOSTS
+	    "\"proxies\": [\"::1/128\",\n\"0.0.0.0/0\"],\n" REST "}",
+	    "proxies", 5 },
+	{ "everybody a proxy, by IPv6", "{" ISSUER HOSTS
+	    "\"proxies\": [\"::/0\"],\n" REST "}", "proxies", 4 },
+	{ "a negative limit", "{" ISSUER HOSTS
+	    "\"limits\": { \"token_per_address\": -1 },\n" REST "}",
+	    "limits.token_per_address", 4 },
+	{ "a limit that is no number", "{" ISSUER HOSTS
+	    "\"limits\": { \"calls_per_session\": \"60\" },\n" REST "}",
+	    "limits.calls_per_session", 4 },
+	{ "a limit that there isn't", "{" ISSUER HOSTS
+	    "\"limits\": { \"tokens\": 60 },\n" REST "}", "limits.tokens", 4 },
+	{ "an audit that keeps nothing", "{" ISSUER HOSTS
+	    "\"audit\": { \"days\": 0 },\n" REST "}", "audit.days", 4 },
+	{ "addresses in another way", "{" ISSUER HOSTS
+	    "\"audit\": { \"addresses\": \"none\" },\n" REST "}",
+	    "audit.addresses", 4 },
 	{ "a port 0", "{" ISSUER HOSTS
 	    "\"agents\": { \"ports\": [\"0\"] },\n" REST "}",
 	    "agents.ports", 4 },
@@ -256,6 +280,15 @@ check_good(struct pf_arena *a)
 	    "a host that is none");
 	tap_ok(pf_settings_domain(&s, PF_LIT("shop.example")), "a domain");
 	tap_is(s.tokens.session_seconds, 3600, "a default");
+	tap_is(s.limits.token_per_address, 120, "token requests of an address");
+	tap_is((long long)s.proxy_networks.n, 0, "no proxy");
+	tap_is(s.audit.days, 180, "days of the audit");
+	tap_ok(s.audit.addresses.p != NULL &&
+	    strcmp(s.audit.addresses.p, "plain") == 0, "plain addresses");
+	tap_is(read_text(a, "{" ISSUER HOSTS "\"proxies\": [\"10.0.0.0/8\", "
+	    "\"::1/128\"],\n" REST "}", &s, &f), PF_OK, "two proxies (%s %s)",
+	    f.key, f.reason);
+	tap_is((long long)s.proxy_networks.n, 2, "... are read");
 	tap_is(read_text(a, "{ \"issuer\": \"\",\n" HOSTS REST "}", &s, &f),
 	    PF_OK, "only a website");
 	tap_ok(s.issuer_host == NULL, "has no issuer");

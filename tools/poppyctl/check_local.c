@@ -137,7 +137,7 @@ mark(struct check *k, const char *folder, const struct pf_keys *keys)
 static void
 check_master(struct check *k, const char *folder, uid_t as)
 {
-	struct pf_keys keys = { { 0 }, { 0 } };
+	struct pf_keys keys = { .user = { 0 } };
 	const char *why = "";
 	enum pf_rc rc;
 
