@@ -81,6 +81,28 @@ check_prefix(struct pf_str s)
 	return NULL;
 }
 
+/* "name=value" of what needs no encoding; '*' at the end alone. */
+static const char *
+check_query(struct pf_str s)
+{
+	size_t n = pf_str_find(s, '=');
+
+	if (s.n != 0 && (n == 0 || n == s.n))
+		return "must be name=value, or name=start*";
+	for (size_t i = 0; i < s.n; i++) {
+		bool plain = pf_is_alpha(s.p[i]) || pf_is_digit(s.p[i]) ||
+		    s.p[i] == '_' || s.p[i] == '-';
+
+		if (plain || i == n || (i > n && i + 1 == s.n &&
+		    s.p[i] == '*') || (i > n && pf_str_has(PF_LIT("/.~|:"),
+		    s.p[i])))
+			continue;
+		return "may have letters, digits, - and _, in the value also "
+		    "/ . ~ | :, and * at its end";
+	}
+	return NULL;
+}
+
 /* Paths are compared as the web server decoded them, so a rule with a % in it
  * would match nothing. */
 static const char *
@@ -435,6 +457,9 @@ static const struct pf_conf_key rule_keys[] = {
 	{ "path", PF_CONF_STR, RULE(path), 1, 500, NULL,
 	    "Exact path, or all below it if it ends in '/'.", check_path,
 	    NULL },
+	{ "query", PF_CONF_STR, RULE(query), 0, 500, "\"\"",
+	    "What the query must have, for shops that route by it: "
+	    "\"route=account/*\".", check_query, NULL },
 	{ "methods", PF_CONF_STRS, RULE(methods), 1, 5, "[\"GET\"]",
 	    "Methods that the rule is for; GET covers HEAD.", check_method,
 	    NULL },

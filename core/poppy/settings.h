@@ -36,6 +36,7 @@ struct pf_api {
 struct pf_rule {
 	int64_t line;
 	struct pf_str path;	/* exact, or all below it if it ends in '/' */
+	struct pf_str query;	/* "name=value", "name=start*"; "": any */
 	struct pf_strs methods;	/* GET covers HEAD */
 	bool open;		/* nothing is asked */
 	bool signed_in;

@@ -11,22 +11,35 @@ enum guard_match {
 	GUARD_OUTSIDE,		/* no prefix covers the path */
 	GUARD_NO_RULE,		/* a prefix does, none of its rules */
 	GUARD_NO_METHOD,	/* rules name the path, none the method */
+	GUARD_ODD_QUERY,	/* PHP may read the query otherwise */
 	GUARD_RULE
 };
 
+/* What is asked for. */
+struct guard_ask {
+	const struct pf_host *host;	/* NULL: none of ours */
+	struct pf_str path;		/* decoded once */
+	struct pf_str query;		/* raw */
+	struct pf_str method;
+};
+
 /*
- * The rule for a path that was decoded once, and a method, on a host (NULL:
- * none of ours). The longest prefix wins, then an MCP server's, then the first
- * rule. *rule is set for GUARD_RULE; for GUARD_NO_METHOD
- * *guarded is, so that the methods can be told.
+ * The rule for it. The longest prefix wins, then an MCP server's, then the first
+ * rule. *rule is set for GUARD_RULE; for GUARD_NO_METHOD *guarded is, so that
+ * the methods can be told.
  */
 enum guard_match guard_find(const struct pf_settings *s,
-    const struct pf_host *host, struct pf_str path, struct pf_str method,
-    const struct pf_guarded **guarded, const struct pf_rule **rule);
+    const struct guard_ask *ask, const struct pf_guarded **guarded,
+    const struct pf_rule **rule);
 
-/* The methods that rules allow for a path, "GET, POST", for Allow. */
+/* The methods that rules allow for it, "GET, POST", for Allow. */
 void guard_methods(struct pf_buf *b, const struct pf_guarded *guarded,
-    struct pf_str path);
+    const struct guard_ask *ask);
+
+/* Does a raw query have what a rule wants, "name=value" or "name=start*"? Every
+ * query has what "" wants. */
+enum guard_query { GUARD_QUERY_NO, GUARD_QUERY_YES, GUARD_QUERY_ODD };
+enum guard_query guard_query(struct pf_str rule, struct pf_str query);
 
 /*
  * The gate: read the secret that the settings name; at start and on SIGHUP.

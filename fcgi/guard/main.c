@@ -96,13 +96,14 @@ let_through(struct pf_req *rq)
 }
 
 static enum pf_rc
-refuse_method(struct pf_req *rq, const struct pf_guarded *g, struct pf_str path)
+refuse_method(struct pf_req *rq, const struct pf_guarded *g,
+    const struct guard_ask *ask)
 {
 	struct pf_str allow;
 	struct pf_buf b;
 
 	pf_buf_init(&b, rq->arena, 256);
-	guard_methods(&b, g, path);
+	guard_methods(&b, g, ask);
 	if (pf_buf_done(&b, &allow) == PF_OK)
 		pf_resp_header(rq, "Allow", allow);
 	return pf_fail(rq, PF_METHOD_NOT_ALLOWED, "the API has no such method");
@@ -136,29 +137,19 @@ apply(struct pf_req *rq, const struct pf_guarded *guarded,
 }
 
 static enum pf_rc
-handle(struct pf_req *rq)
+judge(struct pf_req *rq, const struct guard_ask *ask)
 {
-	const struct pf_settings *s = &pf_app(rq)->set;
 	const struct pf_guarded *guarded;
 	const struct pf_rule *rule;
-	struct pf_str path;
-	enum pf_rc rc;
 
-	if ((rc = guard_gate_check(rq)) != PF_OK)
-		return rc;
-	if ((rc = pf_path_check(rq->path)) == PF_OK)
-		rc = pf_path_decode(rq->arena, rq->path, &path);
-	if (rc == PF_E_INPUT)
-		return pf_fail(rq, PF_INVALID_REQUEST,
-		    "the path is not written in its plain form");
-	if (rc != PF_OK)
-		return rc;
-	switch (guard_find(s, pf_settings_host(s, rq->host), path,
-	    rq->method_name, &guarded, &rule)) {
+	switch (guard_find(&pf_app(rq)->set, ask, &guarded, &rule)) {
 	case GUARD_RULE:
 		return apply(rq, guarded, rule);
 	case GUARD_NO_METHOD:
-		return refuse_method(rq, guarded, path);
+		return refuse_method(rq, guarded, ask);
+	case GUARD_ODD_QUERY:
+		return pf_fail(rq, PF_INVALID_REQUEST,
+		    "the query is not written in its plain form");
 	case GUARD_NO_RULE:
 		return pf_fail(rq, PF_NOT_FOUND, "no such path in this API");
 	case GUARD_OUTSIDE:
@@ -166,6 +157,26 @@ handle(struct pf_req *rq)
 	}
 	return pf_fail(rq, PF_NOT_FOUND,
 	    "no prefix of the settings covers this path");
+}
+
+static enum pf_rc
+handle(struct pf_req *rq)
+{
+	struct guard_ask ask = {
+		.host = pf_settings_host(&pf_app(rq)->set, rq->host),
+		.query = rq->query,
+		.method = rq->method_name,
+	};
+	enum pf_rc rc;
+
+	if ((rc = guard_gate_check(rq)) != PF_OK)
+		return rc;
+	if ((rc = pf_path_check(rq->path)) == PF_OK)
+		rc = pf_path_decode(rq->arena, rq->path, &ask.path);
+	if (rc == PF_E_INPUT)
+		return pf_fail(rq, PF_INVALID_REQUEST,
+		    "the path is not written in its plain form");
+	return rc != PF_OK ? rc : judge(rq, &ask);
 }
 
 /* Apache makes HTML of every refusal and drops its Content-Type; the includes

@@ -7,6 +7,27 @@ path_matches(const struct pf_rule *r, struct pf_str path)
 	    pf_str_starts(path, r->path) : pf_str_eq(path, r->path);
 }
 
+static bool
+names(const struct pf_rule *r, const struct guard_ask *ask)
+{
+	return path_matches(r, ask->path) &&
+	    guard_query(r->query, ask->query) == GUARD_QUERY_YES;
+}
+
+/* Is the query odd to any rule of the path? Then no rule may decide, for one
+ * that looks at less would let through what another one shuts. */
+static bool
+is_odd(const struct pf_guarded *g, const struct guard_ask *ask)
+{
+	const struct pf_rule *r = g->rules.v;
+
+	for (size_t i = 0; i < g->rules.n; i++)
+		if (r[i].query.n != 0 && path_matches(&r[i], ask->path) &&
+		    guard_query(r[i].query, ask->query) == GUARD_QUERY_ODD)
+			return true;
+	return false;
+}
+
 /* GET covers HEAD. */
 static bool
 method_matches(const struct pf_rule *r, struct pf_str method)
@@ -53,20 +74,21 @@ covering(const struct pf_settings *s, const struct pf_host *host,
 }
 
 enum guard_match
-guard_find(const struct pf_settings *s, const struct pf_host *host,
-    struct pf_str path, struct pf_str method,
+guard_find(const struct pf_settings *s, const struct guard_ask *ask,
     const struct pf_guarded **guarded, const struct pf_rule **rule)
 {
 	enum guard_match found = GUARD_NO_RULE;
 	const struct pf_rule *r;
 
-	if ((*guarded = covering(s, host, path)) == NULL)
+	if ((*guarded = covering(s, ask->host, ask->path)) == NULL)
 		return GUARD_OUTSIDE;
+	if (is_odd(*guarded, ask))
+		return GUARD_ODD_QUERY;
 	r = (*guarded)->rules.v;
 	for (size_t i = 0; i < (*guarded)->rules.n; i++) {
-		if (!path_matches(&r[i], path))
+		if (!names(&r[i], ask))
 			continue;
-		if (method_matches(&r[i], method)) {
+		if (method_matches(&r[i], ask->method)) {
 			*rule = &r[i];
 			return GUARD_RULE;
 		}
@@ -77,7 +99,7 @@ guard_find(const struct pf_settings *s, const struct pf_host *host,
 
 static bool
 named_before(const struct pf_rule *r, const struct pf_rule *end, size_t at,
-    struct pf_str path)
+    const struct guard_ask *ask)
 {
 	struct pf_str method = end->methods.v[at];
 
@@ -85,7 +107,7 @@ named_before(const struct pf_rule *r, const struct pf_rule *end, size_t at,
 		size_t n = r == end ? at : r->methods.n;
 
 		for (size_t i = 0; i < n; i++)
-			if (path_matches(r, path) &&
+			if (names(r, ask) &&
 			    pf_str_eq(r->methods.v[i], method))
 				return true;
 	}
@@ -94,16 +116,15 @@ named_before(const struct pf_rule *r, const struct pf_rule *end, size_t at,
 
 void
 guard_methods(struct pf_buf *b, const struct pf_guarded *guarded,
-    struct pf_str path)
+    const struct guard_ask *ask)
 {
 	const struct pf_rule *first = guarded->rules.v;
 
 	for (size_t i = 0; i < guarded->rules.n; i++) {
 		const struct pf_rule *r = &first[i];
 
-		for (size_t k = 0; path_matches(r, path) && k < r->methods.n;
-		    k++) {
-			if (named_before(first, r, k, path))
+		for (size_t k = 0; names(r, ask) && k < r->methods.n; k++) {
+			if (named_before(first, r, k, ask))
 				continue;
 			if (b->n != 0)
 				pf_buf_addz(b, ", ");

@@ -84,6 +84,18 @@ const FAULTS = [
 	['a rule outside of its prefix', (c) => {
 		c.guard[0].rules[1].path = '/other.php'; },
 	'guard[0].rules[1].path'],
+	['a query without a value', (c) => {
+		c.guard[0].rules[1].query = 'route'; },
+	'guard[0].rules[1].query'],
+	['a query with a name to decode', (c) => {
+		c.guard[0].rules[1].query = 'ro%75te=x'; },
+	'guard[0].rules[1].query'],
+	['a query with two names', (c) => {
+		c.guard[0].rules[1].query = 'a=b&c=d'; },
+	'guard[0].rules[1].query'],
+	['a query with a star inside', (c) => {
+		c.guard[0].rules[1].query = 'a=b*c'; },
+	'guard[0].rules[1].query'],
 	['a method that is none', (c) => {
 		c.guard[0].rules[1].methods = ['GET', 'STEAL']; },
 	'guard[0].rules[1].methods'],

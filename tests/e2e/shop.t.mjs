@@ -24,6 +24,10 @@ const RULES = [
 	{ path: '/api/pretty' }, { path: '/api/index/' },
 	{ path: '/api/front/' }, { path: '/api/out/' },
 	{ path: '/api/errors/', open: true },
+	{ path: '/api/route.php', query: 'route=open/*', open: true },
+	{ path: '/api/route.php', query: 'route=account/*',
+		scopes: ['poppy:read'] },
+	{ path: '/api/route.php', query: 'route=stock/list' },
 ];
 
 function put(path, text)
@@ -40,7 +44,8 @@ function files()
 		put(f, INSIDE);
 	for (const f of ['api/denied.php', 'api/denied/x.php',
 		'api/staff/x.php', 'api/staff-token/x.php', 'api/env.php',
-		'api/open.php', 'api/index/index.php', 'who.php'])
+		'api/open.php', 'api/index/index.php', 'api/route.php',
+		'who.php'])
 		put(f, ENV);
 }
 
@@ -203,6 +208,32 @@ if (SERVER === 'apache')
 		clean(t, res, 'error page');
 		t.refused(await guest('/api/none'), 404, 'not_found', 'ours');
 	});
+
+test('a shop that routes by the query is guarded by it', proves('R-6-11'),
+    async (t) => {
+	const at = (q) => w.url(`/api/route.php${q}`);
+
+	t.eq((await guest('/api/route.php?route=open/a')).status, 200, 'open');
+	t.eq((await agent.call(s, 'GET', at('?route=stock/list&x=1'))).status,
+	    200, 'by a token');
+	t.challenged(await guest('/api/route.php?route=stock/list'), 401,
+	    'invalid_token', 'without one');
+	t.challenged(await agent.call(s, 'GET', at('?route=account/a')), 403,
+	    'sign_in_required', 'signed out');
+	t.eq((await agent.call(account, 'GET', at('?route=account/a'))).status,
+	    200, 'signed in');
+	for (const q of ['', '?', '?route', '?route=', '?route=account',
+		'?route=stock/list2', '?Route=open/a'])
+		t.refused(await guest(`/api/route.php${q}`), 404, 'not_found', q);
+	// PHP takes the last one, and these names for the same.
+	for (const q of ['route=open/a&route=account/a',
+		'route=open/a&rout%65=account/a', 'route=open/a&route[]=a',
+		'route=open/a&+route=account/a', 'rout%65=open/a',
+		'route=open/a&route%5B%5D=a', 'route=open/..%2faccount/a',
+		'route=open/../account/a', 'route=open//account/a'])
+		t.refused(await guest(`/api/route.php?${q}`), 400,
+		    'invalid_request', q);
+});
 
 // Spellings of guarded paths, with a token that would open the plain one.
 const WALKS = ['/%61pi/env.php', '/api/%65nv.php', '/api/env.php/foo',

@@ -119,11 +119,116 @@ check_hosts(void)
 		int at = on_hosts[i].host, want = on_hosts[i].want;
 
 		g = NULL;
-		tap_is(guard_find(&s, at < 0 ? NULL : &hosts[at],
-		    pf_str(on_hosts[i].path), PF_LIT("POST"), &g, &r),
+		struct guard_ask ask = {
+			.host = at < 0 ? NULL : &hosts[at],
+			.path = pf_str(on_hosts[i].path),
+			.method = PF_LIT("POST"),
+		};
+		tap_is(guard_find(&s, &ask, &g, &r),
 		    want < 0 ? GUARD_OUTSIDE : GUARD_RULE, "%s",
 		    on_hosts[i].why);
 		tap_ok(g == (want < 0 ? NULL : &servers[want]), "by its entry");
+	}
+}
+
+/* What PHP would read otherwise than we do is odd. */
+static const struct {
+	const char *rule, *query;
+	enum guard_query want;
+} queries[] = {
+	{ "", NULL, GUARD_QUERY_YES },
+	{ "", "anything&route=x", GUARD_QUERY_YES },
+	{ "route=account/*", NULL, GUARD_QUERY_NO },
+	{ "route=account/*", "", GUARD_QUERY_NO },
+	{ "route=account/*", "route", GUARD_QUERY_NO },
+	{ "route=account/*", "route=", GUARD_QUERY_NO },
+	{ "route=account/*", "route=account/login", GUARD_QUERY_YES },
+	{ "route=account/*", "a=b&route=account/login&c", GUARD_QUERY_YES },
+	{ "route=account/*", "route=account", GUARD_QUERY_NO },
+	{ "route=account/*", "route=accounts/x", GUARD_QUERY_NO },
+	{ "route=account/*", "route=Account/x", GUARD_QUERY_NO },
+	{ "route=account/*", "Route=account/x", GUARD_QUERY_NO },
+	{ "route=account/*", "routes=account/x", GUARD_QUERY_NO },
+	{ "route=account/*", "x=route=account/x", GUARD_QUERY_NO },
+	{ "route=account/*", "route=x&route=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/x&route=y", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/x&rou%74e=y", GUARD_QUERY_ODD },
+	{ "route=account/*", "rou%74e=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "%20route=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "++route=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route%00x=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route[]=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route%5Ba%5D=account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account%2fx", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=%61ccount/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/x+y", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/%", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/../x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=x/../account/y", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account//x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=/account/x", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account/.", GUARD_QUERY_ODD },
+	{ "route=account/*", "route=account\\x", GUARD_QUERY_ODD },
+	{ "my_page=a", "my_page=a", GUARD_QUERY_YES },
+	{ "my_page=a", "my_page=ab", GUARD_QUERY_NO },
+	{ "my_page=a", "my.page=a", GUARD_QUERY_ODD },
+	{ "my_page=a", "my+page=a", GUARD_QUERY_ODD },
+	{ "my_page=a", "my[page=a", GUARD_QUERY_ODD },
+	{ "my_page=a", "my_page=a&my%2Epage=b", GUARD_QUERY_ODD },
+};
+
+static void
+check_queries(void)
+{
+	for (size_t i = 0; i < PF_COUNT(queries); i++)
+		tap_is(guard_query(pf_str(queries[i].rule),
+		    pf_str(queries[i].query)), queries[i].want, "%s: ?%s",
+		    queries[i].rule, queries[i].query != NULL ?
+		    queries[i].query : "(none)");
+}
+
+/* Several rules of one path; the open one first, as a careless operator has
+ * it. */
+static void
+check_routed(void)
+{
+	static const struct pf_rule rules[] = {
+		{ .path = PF_LIT_INIT("/r/i.php"), .methods = { get, 1 },
+		    .query = PF_LIT_INIT("route=open/*"), .open = true },
+		{ .path = PF_LIT_INIT("/r/i.php"), .methods = { change, 3 },
+		    .query = PF_LIT_INIT("route=account/*"),
+		    .signed_in = true },
+	};
+	static const struct pf_guarded routed[] = {
+		{ .prefix = PF_LIT_INIT("/r/"), .rules = { rules, 2 } },
+	};
+	static const struct {
+		const char *query;
+		enum guard_match want;
+		int rule;
+	} asks[] = {
+		{ "route=open/a", GUARD_RULE, 0 },
+		{ "route=account/a", GUARD_RULE, 1 },
+		{ "route=other", GUARD_NO_RULE, 0 },
+		{ "", GUARD_NO_RULE, 0 },
+		{ "route=open/a&route=account/a", GUARD_ODD_QUERY, 0 },
+		{ "route=open/a&rout%65=account/a", GUARD_ODD_QUERY, 0 },
+	};
+	struct pf_settings s = { .guard = { routed, 1 } };
+	struct guard_ask ask = {
+		.path = PF_LIT("/r/i.php"), .method = PF_LIT("GET")
+	};
+	const struct pf_guarded *g;
+	const struct pf_rule *r;
+
+	for (size_t i = 0; i < PF_COUNT(asks); i++) {
+		r = NULL;
+		ask.query = pf_str(asks[i].query);
+		tap_is(guard_find(&s, &ask, &g, &r), asks[i].want,
+		    "by path and query: %s", asks[i].query);
+		if (asks[i].want == GUARD_RULE)
+			tap_ok(r == &rules[asks[i].rule], "its rule");
 	}
 }
 
@@ -131,6 +236,7 @@ int
 main(void)
 {
 	struct pf_settings s = { .guard = { guarded, PF_COUNT(guarded) } };
+	struct guard_ask ask = { .query = PF_NOSTR };
 	const struct pf_guarded *g;
 	const struct pf_rule *r;
 	struct pf_str plain;
@@ -140,8 +246,9 @@ main(void)
 	tap_need(pf_arena_init(&a, 4096, 1 << 16) == PF_OK, "memory");
 	for (size_t i = 0; i < PF_COUNT(cases); i++) {
 		r = NULL;
-		tap_is(guard_find(&s, NULL, pf_str(cases[i].path),
-		    pf_str(cases[i].method), &g, &r), cases[i].want, "%s %s",
+		ask.path = pf_str(cases[i].path);
+		ask.method = pf_str(cases[i].method);
+		tap_is(guard_find(&s, &ask, &g, &r), cases[i].want, "%s %s",
 		    cases[i].method, cases[i].path);
 		if (cases[i].want == GUARD_RULE)
 			tap_ok(is_rule(r, cases[i].rule), "by its own rule");
@@ -151,8 +258,11 @@ main(void)
 		    pf_path_decode(&a, pf_str(walks[i]), &plain) != PF_OK,
 		    "refused before any rule: %s", walks[i]);
 	check_hosts();
+	check_queries();
+	check_routed();
 	pf_buf_init(&b, &a, 256);
-	guard_methods(&b, &guarded[0], PF_LIT("/api/cart"));
+	ask.path = PF_LIT("/api/cart");
+	guard_methods(&b, &guarded[0], &ask);
 	tap_is_z(pf_buf_str(&b), "GET, POST, DELETE", "each method once");
 	pf_arena_free(&a);
 	return tap_done();
