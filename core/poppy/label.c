@@ -109,6 +109,9 @@ clean(struct pf_str s, struct pf_buf *b)
 		    (k == MARK && (gap || b->n == 0)))
 			continue;
 		if (gap && b->n != 0) {
+			/* A space at the very end is nothing. */
+			if (chars + 1 >= PF_LABEL_CHARS)
+				return;
 			pf_buf_char(b, ' ');
 			chars++;
 		}
