@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/poppy/master.h"
+
 #define PATH_LEN	1100
 
 const char *
@@ -58,18 +60,15 @@ private_file(int fd, mode_t closed, const char **why)
 		*why = "belongs to somebody else";
 		return false;
 	}
-	if (st.st_size != PF_KEY_LEN) {
-		*why = "must have exactly 32 bytes";
-		return false;
-	}
 	return true;
 }
 
 static enum pf_rc
-read_master(const char *folder, unsigned char master[PF_KEY_LEN],
-    const char **why)
+read_master(const char *folder, struct pf_master *out, const char **why)
 {
+	unsigned char raw[PF_MASTER_MAX + 1] = { 0 };
 	char path[PATH_LEN];
+	ssize_t got;
 	enum pf_rc rc;
 	int fd, n;
 
@@ -86,31 +85,43 @@ read_master(const char *folder, unsigned char master[PF_KEY_LEN],
 	}
 	rc = PF_E_INPUT;
 	if (private_file(fd, forbidden(folder), why)) {
-		if (read(fd, master, PF_KEY_LEN) == PF_KEY_LEN)
-			rc = PF_OK;
-		else
-			*why = "can't be read";
+		*why = "must have exactly 32 bytes, or be one that poppyctl "
+		    "secrets rotate wrote";
+		got = read(fd, raw, sizeof(raw));
+		if (got > 0)
+			rc = pf_master_parse(raw, (size_t)got, out);
+		pf_wipe(raw, sizeof(raw));
 	}
 	(void)close(fd);
 	return rc;
 }
 
+static enum pf_rc
+derive(const struct pf_master *m, struct pf_keys *out)
+{
+	const char purpose[] = "poppy dpop nonce 1";
+	enum pf_rc rc;
+
+	(void)memcpy(out->user, m->user, sizeof(out->user));
+	if ((rc = pf_hkdf(m->now, "poppy audit 1", out->audit)) != PF_OK ||
+	    (rc = pf_hkdf(m->now, purpose, out->nonce)) != PF_OK)
+		return rc;
+	return pf_hkdf(m->other_is != 0 ? m->other : m->now, purpose,
+	    out->other_nonce);
+}
+
 enum pf_rc
 pf_keys_load(const char *folder, struct pf_keys *out, const char **why)
 {
-	unsigned char master[PF_KEY_LEN] = { 0 };
+	struct pf_master m = { .kept = false };
 	enum pf_rc rc;
 
-	rc = read_master(folder, master, why);
+	rc = read_master(folder, &m, why);
 	if (rc == PF_OK) {
 		*why = "OpenSSL can't derive keys";
-		rc = pf_hkdf(master, "poppy user 1", out->user);
-		if (rc == PF_OK)
-			rc = pf_hkdf(master, "poppy dpop nonce 1", out->nonce);
+		rc = derive(&m, out);
 	}
-	if (rc == PF_OK)
-		rc = pf_hkdf(master, "poppy audit 1", out->audit);
-	pf_wipe(master, sizeof(master));
+	pf_master_wipe(&m);
 	return rc;
 }
 

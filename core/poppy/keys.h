@@ -1,9 +1,9 @@
 /*
  * keys - secrets of the company, from files; and who a User is to us.
  *
- * One master of 32 bytes lies on every host, in the secrets folder; each use
- * has a key of its own, derived from it with a purpose (HKDF), so that no key
- * serves two ends.
+ * One master lies on every host, in the secrets folder (two during a rotation:
+ * master.h); each use has a key of its own, derived from it with a purpose
+ * (HKDF), so that no key serves two ends.
  */
 #ifndef PF_KEYS_H
 #define PF_KEYS_H
@@ -13,6 +13,9 @@
 struct pf_keys {
 	unsigned char user[PF_KEY_LEN];
 	unsigned char nonce[PF_KEY_LEN];	/* of DPoP */
+	/* The same of the other master, for judging alone; that of the one in
+	 * use if there is no other. */
+	unsigned char other_nonce[PF_KEY_LEN];
 	unsigned char audit[PF_KEY_LEN];	/* addresses, where hashed */
 };
 
@@ -24,8 +27,8 @@ struct pf_keys {
 const char *pf_keys_folder(const char *setting);
 
 /*
- * Read FOLDER/master: a regular file of exactly 32 bytes that only its owner
- * may read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
+ * Read FOLDER/master: a regular file as master.h has it that only its owner may
+ * read. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
  */
 PF_MUST enum pf_rc pf_keys_load(const char *folder, struct pf_keys *out,
     const char **why);

@@ -3,7 +3,8 @@
 #include "core/poppy/app.h"
 
 static enum pf_rc
-of_slot(const struct pf_keys *k, int64_t slot, char out[PF_NONCE_TEXT])
+of_slot(const unsigned char key[PF_KEY_LEN], int64_t slot,
+    char out[PF_NONCE_TEXT])
 {
 	unsigned char mac[PF_SHA256_LEN], be[8] = { 0 };
 	const struct pf_str part = pf_bytes(be, sizeof(be));
@@ -11,7 +12,7 @@ of_slot(const struct pf_keys *k, int64_t slot, char out[PF_NONCE_TEXT])
 
 	for (size_t i = 0; i < sizeof(be); i++)
 		be[i] = (unsigned char)((uint64_t)slot >> (56 - 8 * i));
-	if ((rc = pf_hmac256(k->nonce, &part, 1, mac)) == PF_OK)
+	if ((rc = pf_hmac256(key, &part, 1, mac)) == PF_OK)
 		(void)pf_b64url_encode(mac, PF_NONCE_RAW, out);
 	return rc;
 }
@@ -19,11 +20,12 @@ of_slot(const struct pf_keys *k, int64_t slot, char out[PF_NONCE_TEXT])
 enum pf_rc
 pf_nonce_at(const struct pf_keys *k, int64_t now_at, char out[PF_NONCE_TEXT])
 {
-	return of_slot(k, now_at / PF_NONCE_SLOT, out);
+	return of_slot(k->nonce, now_at / PF_NONCE_SLOT, out);
 }
 
-enum pf_rc
-pf_nonce_check(const struct pf_keys *k, int64_t now_at, struct pf_str nonce)
+static enum pf_rc
+check_by(const unsigned char key[PF_KEY_LEN], int64_t now_at,
+    struct pf_str nonce)
 {
 	int64_t slot = (now_at + PF_NONCE_AHEAD) / PF_NONCE_SLOT;
 	char good[PF_NONCE_TEXT];
@@ -32,12 +34,22 @@ pf_nonce_check(const struct pf_keys *k, int64_t now_at, struct pf_str nonce)
 	if (nonce.n != sizeof(good))
 		return PF_E_AUTH;
 	for (; slot >= now_at / PF_NONCE_SLOT - 1; slot--) {
-		if ((rc = of_slot(k, slot, good)) != PF_OK)
+		if ((rc = of_slot(key, slot, good)) != PF_OK)
 			return rc;
 		if (pf_equal_ct(good, nonce.p, sizeof(good)))
 			return PF_OK;
 	}
 	return PF_E_AUTH;
+}
+
+/* During a rotation hosts use two masters. */
+enum pf_rc
+pf_nonce_check(const struct pf_keys *k, int64_t now_at, struct pf_str nonce)
+{
+	enum pf_rc rc;
+
+	rc = check_by(k->nonce, now_at, nonce);
+	return rc != PF_E_AUTH ? rc : check_by(k->other_nonce, now_at, nonce);
 }
 
 enum pf_rc

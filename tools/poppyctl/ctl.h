@@ -36,6 +36,7 @@ int ctl_db_install(struct ctl *c);
 int ctl_db_migrate(struct ctl *c);
 int ctl_db_status(struct ctl *c);
 int ctl_secrets_init(struct ctl *c);
+int ctl_secrets_rotate(struct ctl *c);
 int ctl_check(struct ctl *c);
 int ctl_agents_list(struct ctl *c);
 int ctl_agents_show(struct ctl *c);

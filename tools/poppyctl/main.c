@@ -43,6 +43,8 @@ static const struct command {
 	    "exit 0 if current, 1 if behind or absent, 2 if wrong" },
 	{ "secrets", "init", NEEDS_ALL, 0, 0, 0, ctl_secrets_init, "",
 	    "make this host's master key" },
+	{ "secrets", "rotate", NEEDS_ALL, 1, 1, 0, ctl_secrets_rotate,
+	    "begin|switch|finish", "replace it, step by step" },
 	{ "agents", "list", NEEDS_DATABASE, 0, 0, TAKES_LIMIT, ctl_agents_list,
 	    "", "rules, and agents that are known" },
 	{ "agents", "show", NEEDS_DATABASE, 1, 1, 0, ctl_agents_show,
