@@ -44,6 +44,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	locked text := pg_advisory_xact_lock(20480, 30);
+	ignored text;
 BEGIN
 	SELECT r.verdict INTO was FROM poppy.client_rule r
 	WHERE r.pattern = p_pattern;
@@ -65,6 +66,10 @@ BEGIN
 	WHERE c.client_no = j.client_no AND (c.status <> j.status
 	    OR c.allowed <> j.allowed);
 	GET DIAGNOSTICS changed = ROW_COUNT;
+	IF was IS DISTINCT FROM p_verdict THEN
+		ignored := poppy.audit_put('rule_' || coalesce(p_verdict,
+		    'none'), NULL, NULL, NULL, NULL, NULL, left(p_pattern, 200));
+	END IF;
 END
 $$;
 

@@ -11,6 +11,9 @@
 --			operator said
 --   rule_allow, rule_block, rule_dropped	what the operator said; detail is
 --			the pattern
+--   rule_allow, rule_block, rule_none	the operator's word about the agents
+--			that detail names
+--   session_ended	by the operator
 --   refused		n requests that were refused before the database, or for
 --			a token that nobody knows; detail says why
 -- A row is part of the transaction that decides, and as durable as that.

@@ -213,6 +213,23 @@ json "end: of a client" 'j.ended === 1' sessions end --client $A
 json "... not those of another" "j.sessions.length === 1 &&
     j.sessions[0].client_id === '$B'" sessions list
 
+echo "# audit"
+json "what the operator did" "j.audit.length > 20 &&
+    j.audit[0].kind === 'session_ended' && j.audit[0].login === 'postgres' &&
+    j.audit[0].client_id === '$A' && j.audit[0].user === 'c0ffee01c0ffee01' &&
+    j.audit.some((a) => a.kind === 'rule_block' &&
+	a.detail === '*.agents.example')" audit
+json "... of one kind" "j.audit.length === 2" audit --kind session_ended
+json "... of one client" "j.audit.length > 2 &&
+    j.audit.every((a) => a.client_id === '$A') &&
+    j.audit.some((a) => a.kind === 'client_blocked')" audit --client $A
+ctl 0 "... as columns" "Z  session_ended  *1  *$A  *c0ffee01" audit --limit 1
+ctl 0 "none of that kind" "^no rows of the audit" audit --kind nothing
+ctl 64 "an operand" "^usage" audit x
+ctl 64 "an option of another command" "^usage" audit --all
+is "$(ask "SELECT count(*) FROM poppy.audit
+    WHERE detail LIKE '%' || chr(27) || '%'")" 0 "nothing odd is in it"
+
 echo "# settings"
 ctl 0 "settings" "^agents.registration: true or false, default false\." settings
 ctl 0 "... without any poppy.conf" "^issuer: string" -c /no/file settings

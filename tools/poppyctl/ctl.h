@@ -23,6 +23,7 @@ struct ctl {
 	const char *conninfo;	/* --conninfo, or that of poppy.conf */
 	const char *ca;		/* --ca, or NULL: the system's authorities */
 	const char *client;	/* --client, or NULL */
+	const char *kind;	/* --kind, or NULL */
 	int64_t limit;		/* --limit: most rows of a list */
 	bool all;		/* --all */
 	bool json;		/* --json */
@@ -44,6 +45,7 @@ int ctl_agents_allow(struct ctl *c);
 int ctl_agents_block(struct ctl *c);
 int ctl_agents_unblock(struct ctl *c);
 int ctl_agents_forget(struct ctl *c);
+int ctl_audit(struct ctl *c);
 int ctl_sessions_list(struct ctl *c);
 int ctl_sessions_end(struct ctl *c);
 int ctl_settings(struct ctl *c);

@@ -21,6 +21,7 @@
 #define TAKES_CLIENT	1u
 #define TAKES_LIMIT	2u
 #define TAKES_ALL	4u
+#define TAKES_KIND	8u
 
 /* What a command needs of poppy.conf: nothing, conninfo alone, the whole. */
 enum need { NEEDS_NOTHING, NEEDS_DATABASE, NEEDS_ALL };
@@ -63,6 +64,9 @@ static const struct command {
 	{ "sessions", "end", NEEDS_DATABASE, 0, 1, TAKES_CLIENT,
 	    ctl_sessions_end, "ID | --client ID",
 	    "end one, or all of an agent" },
+	{ "audit", NULL, NEEDS_DATABASE, 0, 0, TAKES_CLIENT | TAKES_KIND |
+	    TAKES_LIMIT, ctl_audit, "[--client ID] [--kind KIND]",
+	    "what was refused or changed, the newest first" },
 	{ "settings", NULL, NEEDS_NOTHING, 0, 0, 0, ctl_settings, "",
 	    "list every setting of poppy.conf" },
 };
@@ -75,6 +79,7 @@ static const struct option options[] = {
 	{ "conninfo",	required_argument,	NULL, 'd' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ "json",	no_argument,		NULL, 'j' },
+	{ "kind",	required_argument,	NULL, 'k' },
 	{ "limit",	required_argument,	NULL, 'n' },
 	{ "sql",	required_argument,	NULL, 's' },
 	{ "version",	no_argument,		NULL, 'V' },
@@ -196,6 +201,10 @@ main(int argc, char **argv)
 		case 'C':
 			c.client = optarg;
 			given |= TAKES_CLIENT;
+			break;
+		case 'k':
+			c.kind = optarg;
+			given |= TAKES_KIND;
 			break;
 		case 'n':
 			if (pf_str_int(pf_str(optarg), 1, LIMIT_MAX, &c.limit)

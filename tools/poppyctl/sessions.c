@@ -33,21 +33,26 @@ static const struct pf_stmt LIST = {
 	" ORDER BY s.used_at DESC, s.sid LIMIT $3"
 };
 
-#define ENDED "SELECT count(*) FROM e"
+/* An audit row for each, in the same statement. */
+#define ENDED \
+	"SELECT count(*) FROM (SELECT poppy.audit_put('session_ended'," \
+	" e.client_no, e.user_key, e.bucket::int, e.sid, NULL, NULL) FROM e" \
+	" OFFSET 0) x"
+#define RETURNING " RETURNING s.client_no, s.user_key, s.bucket, s.sid)"
 static const struct pf_stmt END_ONE = {
 	"end_one",
 	"WITH e AS (UPDATE poppy.session s SET ended_at = poppy.now_at()"
 	" WHERE s.bucket = ($1::int)::smallint AND s.sid = $2"
-	" AND s.ended_at IS NULL AND s.ends_at > poppy.now_at() RETURNING 1)"
-	ENDED
+	" AND s.ended_at IS NULL AND s.ends_at > poppy.now_at()"
+	RETURNING ENDED
 };
 static const struct pf_stmt END_CLIENT = {
 	"end_client",
 	"WITH e AS (UPDATE poppy.session s SET ended_at = poppy.now_at()"
 	" FROM poppy.client c WHERE c.client_id = $1"
 	" AND s.client_no = c.client_no"
-	" AND s.ended_at IS NULL AND s.ends_at > poppy.now_at() RETURNING 1)"
-	ENDED
+	" AND s.ended_at IS NULL AND s.ends_at > poppy.now_at()"
+	RETURNING ENDED
 };
 static const struct pf_stmt KNOWN = {
 	"known", "SELECT count(*) FROM poppy.client c WHERE c.client_id = $1"
