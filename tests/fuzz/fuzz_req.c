@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "core/poppy/fetch.h"
+#include "core/poppy/limit.h"
 #include "core/poppy/principal.h"
 #include "core/web/cookie.h"
 #include "core/web/route.h"
@@ -60,7 +61,8 @@ static const struct pf_host hosts[] = {
 	{ .host = PF_LIT_INIT("shop.example"),
 	    .base = PF_LIT_INIT("https://shop.example") },
 };
-static const struct pf_app app = { .set = {
+static struct pf_proc proc;
+static const struct pf_app app = { .proc = &proc, .set = {
 	.hosts = { hosts, PF_COUNT(hosts) },
 	.proofs = { .past_seconds = 300, .future_seconds = 60 },
 } };
@@ -75,8 +77,10 @@ no_database(void)
 	};
 	static struct pf_db *db;
 
-	if (db == NULL)
+	if (db == NULL) {
 		FUZZ_HOLDS(pf_db_new(&opts, &db) == PF_OK);
+		FUZZ_HOLDS(pf_limiter_new(64, &proc.limits) == PF_OK);
+	}
 	return db;
 }
 
