@@ -142,7 +142,14 @@ test('every line of our logs is one JSON object', [], async (t) => {
 
 test('the database knows no secret either', proves('A-21', 'R-4.2-24'),
     async (t) => {
+	// Each process writes what it has refused every 10 s.
+	await sleep(11000);
+	t.ok(Number(await w.sql('SELECT count(*) FROM poppy.audit WHERE ' +
+	    "kind = 'refused' AND detail LIKE 'invalid_client: %'")) > 0,
+	'the audit has what was refused');
 	const dump = await w.dump();
+
+	t.ok(dump.includes('COPY poppy.audit '), 'the audit is in the dump');
 
 	for (const [value, what] of planted)
 		t.ok(!dump.includes(value) && !dump.includes(
