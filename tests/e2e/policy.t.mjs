@@ -1,6 +1,7 @@
 // What the operator says about agents (section 4.1): block and allow by client_id
 // and host, registration, the cap on new client_ids; how copies of their
-// documents age; and what slow ones do to others.
+// documents age; what slow ones do to others; and the rotation of the master key.
+import { execFileSync } from 'node:child_process';
 import { proves, run, sleep, test, until } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { Docs } from './lib/docs.mjs';
@@ -19,13 +20,13 @@ const on = (docs, opts) => new Agent(Object.create(w,
 
 // A token request straight to a process, from any client address.
 async function start(a, { address = '127.0.0.1', sock = auths[0],
-	user = new User() } = {})
+	user = new User(), form = {}, claims = {} } = {})
 {
-	const body = encode(a.form(user));
+	const body = encode(a.form(user, form));
 	const shot = await Shot.open(sock);
 	const vars = environment('POST', w.tokenEndpoint, [
 		['Content-Type', 'application/x-www-form-urlencoded'],
-		['DPoP', user.proof('POST', w.tokenEndpoint)]], body);
+		['DPoP', user.proof('POST', w.tokenEndpoint, { claims })]], body);
 
 	return shot.fire(request(RESPONDER, { ...vars, REMOTE_ADDR: address },
 	    body));
@@ -288,6 +289,49 @@ test('the cap on new client_ids: address, then domain, then all',
 	await w.sql('UPDATE poppy.client_new SET hour = hour - 1');
 	await fresh(6, '192.0.2.1', 200, 'an hour later');
 }, { timeout: 90000 });
+
+test('the master key is rotated, one process after the other: Users, Sessions ' +
+    'and nonces go on', proves('R-4.2-15', 'R-4.2-20'), async (t) => {
+	w.restart((c) => {
+		Object.assign(c.agents, CAPS);
+		c.proofs = { nonces: true };
+	});
+	auths = await w.twins('auth');
+	const a = new Agent(w), user = new User();
+	const as = w.command(w.pids('auth')[0]);
+	const nonce = async (sock) => /^DPoP-Nonce: (\S+)/mi
+	    .exec((await start(a, { sock })).head)?.[1];
+	const first = await start(a, { user,
+		claims: { nonce: await nonce(auths[0]) } });
+	const session_id = first.json?.session_id;
+	// Either process takes what the other one made, and knows the User.
+	const both = async (what) => {
+		for (const [from, to] of [[0, 1], [1, 0]]) {
+			const res = await start(a, { user, sock: auths[to],
+				form: { session_id },
+				claims: { nonce: await nonce(auths[from]) } });
+
+			t.eq(res.status, 200, `${what}, process ${to}`);
+			t.eq(res.json?.session_id, session_id, `${what}: Session`);
+		}
+	};
+
+	t.eq(first.status, 200, 'a Session');
+	await both('before');
+	const old = await nonce(auths[0]);
+	for (const step of ['begin', 'switch', 'finish']) {
+		execFileSync(`${process.env.POPPY_TEST_BUILD}/tools/poppyctl/` +
+		    'poppyctl', ['-c', `${w.dir}/poppy.conf`, 'secrets',
+			'rotate', step], { uid: as.uid, gid: as.gid, cwd: '/' });
+		for (const pid of [w.pids('auth')[0], w.twin.auth.pid]) {
+			process.kill(pid, 'SIGHUP');
+			await sleep(500);
+			await both(`${step}, pid ${pid}`);
+		}
+	}
+	t.eq((await start(a, { claims: { nonce: old } })).json?.error,
+	    'use_dpop_nonce', 'what the old master made counts no more');
+}, { timeout: 60000 });
 
 // Latencies of n starts of a known client, one after the other, sorted.
 async function latencies(a, n)
