@@ -9,8 +9,6 @@
 --			are others than before
 --   client_allowed, client_blocked, client_known, client_forgotten	by what the
 --			operator said
---   rule_allow, rule_block, rule_dropped	what the operator said; detail is
---			the pattern
 --   rule_allow, rule_block, rule_none	the operator's word about the agents
 --			that detail names
 --   session_ended	by the operator
@@ -56,27 +54,6 @@ AFTER UPDATE OF status, allowed, version ON poppy.client
 FOR EACH ROW WHEN (NEW.status <> OLD.status OR NEW.allowed <> OLD.allowed
     OR NEW.version <> OLD.version)
 EXECUTE FUNCTION poppy.client_audit();
-
--- What the operator says about agents, also about those never seen.
-CREATE OR REPLACE FUNCTION poppy.rule_audit() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	ignored text;
-BEGIN
-	IF TG_OP = 'DELETE' THEN
-		ignored := poppy.audit_put('rule_dropped', NULL, NULL, NULL,
-		    NULL, NULL, left(OLD.pattern, 200));
-	ELSE
-		ignored := poppy.audit_put('rule_' || NEW.verdict, NULL, NULL,
-		    NULL, NULL, NULL, left(NEW.pattern, 200));
-	END IF;
-	RETURN NULL;
-END
-$$;
-CREATE OR REPLACE TRIGGER rule_audit
-AFTER INSERT OR UPDATE OR DELETE ON poppy.client_rule
-FOR EACH ROW EXECUTE FUNCTION poppy.rule_audit();
 
 -- What a process has refused since it last called: a JSON list of objects with
 -- detail, address (may be missing) and n. At most 200 of them are kept.

@@ -173,7 +173,7 @@ clients(void)
 	pg_sql("DELETE FROM poppy.audit WHERE kind = 'rule_allow'");
 	row_is("kind = 'client_allowed'", "a client allowed");
 	pg_sql("SELECT FROM poppy.client_forget('a.example')");
-	tap_is(count("kind = 'rule_dropped' AND detail = 'a.example'"), 1,
+	tap_is(count("kind = 'rule_none' AND detail = 'a.example'"), 1,
 	    "a rule dropped");
 	tap_is(count("kind = 'client_known'"), 1, "... and its consequence");
 	tap_is(count("kind = 'client_forgotten'"), 1, "a client forgotten");
