@@ -1,24 +1,18 @@
 #include "core/poppy/places.h"
 
-#include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "core/poppy/address.h"
+
+/* What is no address shares one network. */
 void
 pf_net_key(struct pf_str address, struct pf_net_key *out)
 {
-	char z[INET6_ADDRSTRLEN + 8];
-	struct in6_addr a = IN6ADDR_ANY_INIT;
-	bool v6 = pf_str_has(address, ':');
-	int n;
+	struct pf_address a;
 
-	n = snprintf(z, sizeof(z), "%s%.*s", v6 ? "" : "::ffff:",
-	    PF_STRF(address));
-	if (n < 0 || (size_t)n >= sizeof(z) || inet_pton(AF_INET6, z, &a) != 1)
-		a = in6addr_any;
-	(void)memcpy(out->b, &a, sizeof(out->b));
-	if (!IN6_IS_ADDR_V4MAPPED(&a))
-		(void)memset(out->b + 8, 0, 8);
+	if (pf_address_read(address, &a) != PF_OK)
+		(void)memset(&a, 0, sizeof(a));
+	pf_address_key(&a, out->b);
 }
 
 static bool

@@ -3,8 +3,6 @@
  */
 #include "core/poppy/settings.h"
 
-#include <arpa/inet.h>
-#include <string.h>
 
 #include "core/base/log.h"
 #include "core/poppy/scope.h"
@@ -193,40 +191,25 @@ check_level(struct pf_str s)
 	    "must be error, warn, info or debug";
 }
 
-/* address/bits, both families. */
 static const char *
 check_network(struct pf_str s)
 {
-	static const char why[] = "must be a network, such as 127.0.0.0/8";
-	size_t slash = pf_str_find(s, '/');
-	unsigned char addr[16];
-	char text[64];
-	int64_t bits;
-	bool v4;
+	struct pf_network n;
 
-	if (slash == s.n || slash >= sizeof(text) ||
-	    memchr(s.p, '\0', s.n) != NULL)
-		return why;
-	(void)memcpy(text, s.p, slash);
-	text[slash] = '\0';
-	v4 = inet_pton(AF_INET, text, addr) == 1;
-	if (!v4 && inet_pton(AF_INET6, text, addr) != 1)
-		return why;
-	return pf_str_int(pf_str_from(s, slash + 1), 0, v4 ? 32 : 128, &bits) ==
-	    PF_OK ? NULL : why;
+	return pf_network_read(s, &n) == PF_OK ? NULL :
+	    "must be a network without bits behind its prefix, such as "
+	    "10.0.0.0/8 or ::1/128";
 }
 
 /* A proxy network of all addresses would let anybody choose theirs. */
 static const char *
 check_proxy(struct pf_str s)
 {
-	struct pf_network n;
+	const char *why = check_network(s);
 
-	if (pf_network_read(s, &n) != PF_OK)
-		return "must be a network without bits behind its prefix, "
-		    "such as 10.0.0.0/8 or ::1/128";
-	return pf_str_ends(s, PF_LIT("/0")) ?
-	    "must not be the whole Internet" : NULL;
+	if (why == NULL && pf_str_ends(s, PF_LIT("/0")))
+		why = "must not be the whole Internet";
+	return why;
 }
 
 static const char *
