@@ -9,7 +9,7 @@
 
 /* Made once from the settings: pf_app(rq)->own. */
 struct auth {
-	struct pf_mount mounts[3];
+	struct pf_mount mounts[4];
 	size_t nmounts;
 	struct pf_strs documents;	/* poppy.json of each of set.domains */
 	struct pf_str metadata;		/* RFC 8414; PF_NOSTR without issuer */
@@ -27,6 +27,7 @@ auth_of(const struct pf_req *rq)
 extern const struct pf_routes auth_root_routes;		/* under "" */
 extern const struct pf_routes auth_issuer_routes;	/* under the issuer */
 extern const struct pf_routes auth_oauth_routes;	/* under mounts.oauth */
+extern const struct pf_routes auth_doctor_routes;	/* /poppy/doctor */
 
 /* documents.c: write them; PF_E_MEM. */
 PF_MUST enum pf_rc auth_write_documents(struct pf_app *app, struct auth *auth);
@@ -35,6 +36,9 @@ PF_MUST enum pf_rc auth_write_documents(struct pf_app *app, struct auth *auth);
 enum pf_rc auth_poppy_json(struct pf_req *rq);
 enum pf_rc auth_metadata(struct pf_req *rq);
 enum pf_rc auth_resource(struct pf_req *rq);
+
+/* doctor.c */
+enum pf_rc auth_doctor(struct pf_req *rq);
 
 /* token.c, revoke.c */
 enum pf_rc auth_token(struct pf_req *rq);

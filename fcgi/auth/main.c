@@ -28,10 +28,14 @@ build(struct pf_app *app)
 	auth->mounts[auth->nmounts++] = (struct pf_mount){
 		PF_LIT(""), &auth_root_routes
 	};
-	if (app->set.issuer.n != 0)
+	if (app->set.issuer.n != 0) {
 		auth->mounts[auth->nmounts++] = (struct pf_mount){
 			app->set.mounts.oauth, &auth_oauth_routes
 		};
+		auth->mounts[auth->nmounts++] = (struct pf_mount){
+			PF_LIT("/poppy/doctor"), &auth_doctor_routes
+		};
+	}
 	if (app->set.issuer_path.n != 0)
 		auth->mounts[auth->nmounts++] = (struct pf_mount){
 			app->set.issuer_path, &auth_issuer_routes

@@ -35,3 +35,8 @@ static const struct pf_route oauth[] = {
 	    auth_revoke },
 };
 const struct pf_routes auth_oauth_routes = { oauth, PF_COUNT(oauth) };
+
+static const struct pf_route doctor[] = {
+	{ PF_GET, "/{file}", PF_NEEDS_NOTHING, PF_NONE, 0, auth_doctor },
+};
+const struct pf_routes auth_doctor_routes = { doctor, PF_COUNT(doctor) };

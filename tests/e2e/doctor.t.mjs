@@ -1,419 +1,318 @@
-// poppyctl check: a stack that is well has nothing to complain of, and each
-// thing that is made wrong with it is found, named and advised on.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync,
+// poppyctl doctor: an agent of the operator's own visits the shop, published
+// for as long as it needs, and nothing of it stays. The shop here may fetch
+// nothing from its own network and lets in registered agents alone.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync,
 	writeFileSync } from 'node:fs';
-import net from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { run, test, until } from './lib/tap.mjs';
-import { freePort, World } from './lib/world.mjs';
+import { Agent, User } from './lib/agent.mjs';
+import { send } from './lib/http.mjs';
+import { random } from './lib/jose.mjs';
+import { proves, run, sleep, test, until } from './lib/tap.mjs';
+import { twin } from './lib/twin.mjs';
+import { World } from './lib/world.mjs';
 
 const BUILD = process.env.POPPY_TEST_BUILD;
 const CTL = `${BUILD}/tools/poppyctl/poppyctl`;
-const SQL = fileURLToPath(new URL('../../sql', import.meta.url));
+const AGENT = `${BUILD}/tools/poppy-agent/poppy-agent`;
 let w, dir;
 
-// The company with an MCP server.
-function withMcp(c)
-{
-	const base = c.hosts[0].base.replace('localhost', 'mcp.localhost');
+const args = (more, conf = `${w.dir}/poppy.conf`, agent = AGENT) => ['-c', conf,
+	'--ca', `${w.dir}/ca/ca.pem`, '--agent', agent, ...more, 'doctor'];
 
-	c.hosts.push({ host: 'mcp.localhost', base });
-	c.apis.push({ type: 'mcp', url: `${base}/mcp.php`, description: 'MCP' });
-	c.guard.push({ prefix: '/mcp.php', api: `${base}/mcp.php`,
-		rules: [{ path: '/mcp.php', methods: ['POST'] }] });
+function doctor(...a)
+{
+	const r = spawnSync(CTL, args(...a), { encoding: 'utf8',
+		timeout: 120000 });
+
+	return { status: r.status, out: r.stdout, err: r.stderr };
 }
 
-// One run: every point as { result, area, text }, beside status and output.
-function check({ conf = `${w.dir}/poppy.conf`, sql = SQL, args = [],
-	ca = `${w.dir}/ca/ca.pem`, env = {} } = {})
+// Rows of the tables that a visit writes, and folders.
+async function left()
 {
-	const r = spawnSync(CTL, ['-c', conf, '--sql', sql, '--json',
-		...(ca ? ['--ca', ca] : []), ...args, 'check'],
-	{ encoding: 'utf8', timeout: 60000, env: { ...process.env, ...env } });
-	const json = JSON.parse(r.stdout);
+	const n = await w.sql('SELECT (SELECT count(*) FROM poppy.doctor), ' +
+	    '(SELECT count(*) FROM poppy.client), ' +
+	    '(SELECT count(*) FROM poppy.session), ' +
+	    '(SELECT count(*) FROM poppy.token)');
 
-	return { status: r.status, json, error: json.error,
-		bad: (json.points ?? []).filter((p) =>
-		    ['warning', 'fault'].includes(p.result)),
-		points: json.points ?? [] };
+	return n.trim() + readdirSync('/tmp').filter((f) =>
+	    f.startsWith('poppy-doctor-')).join();
 }
 
-// poppy.conf of the stack, changed, in a folder of its own.
-function bent(bend, more = {})
+// A published agent without a program, as the function makes it.
+const idOf = () => random(16);
+const urlOf = (id, host = 'localhost') => w.url(`/poppy/doctor/${id}.json`,
+    host);
+async function publish(id, { url = urlOf(id), metadata = { client_id: url },
+	jwks = { keys: [] } } = {})
 {
-	const at = mkdtempSync(`${dir}/conf-`);
+	const q = (v) => `'${typeof v === 'string' ? v : JSON.stringify(v)}'`;
+
+	return (await w.sql(`SELECT poppy_api.doctor_publish(${q(id)}, ` +
+	    `${q(url)}, ${q(metadata)}, ${q(jwks)})`, 'poppy_auth')).trim();
+}
+const end = (id) => w.sql(`SELECT poppy_api.doctor_end('${id}', 3840)`,
+    'poppy_auth');
+const get = (path, host, more = {}) => send(w.url(path, host),
+    { ca: w.ca, ...more });
+
+test('it visits, tells people, and leaves nothing', proves('A-27'),
+    async (t) => {
+	const before = await left();
+	const r = doctor([]);
+	const lines = r.out.trim().split('\n');
+
+	t.eq(r.status, 0, 'exit status', r.out + r.err);
+	t.match(lines.at(-1), /^0 of \d+ points failed$/, 'the sum');
+	t.ok(lines.length > 80, 'points', lines.length);
+	t.eq(lines.slice(0, -1).filter((l) => !/^ok {7}\S.* \([RA]-/.test(l)),
+	    [], 'lines');
+	t.eq(await left(), before, 'rows and folders afterwards');
+	t.unlike(r.out + r.err, /eyJ[\w-]{20}|pst_[\w-]{20}|usr_[\w-]{10}/,
+	    'no JWT, token or User ID');
+});
+
+test('as JSON and as TAP', [], async (t) => {
+	const json = JSON.parse(doctor(['--json']).out);
+
+	t.match(json.client_id, new RegExp(`^${w.base}/poppy/doctor/` +
+	    '[\\w-]{22}\\.json$'), 'client_id');
+	t.eq(json.failed, 0, 'failed');
+	t.ok(json.points.length > 80 && json.points.every((p) =>
+	    p.result === 'ok' && /^[RA]-/.test(p.requirements)), 'points');
+	const tap = doctor(['--tap']);
+	t.match(tap.out, /^TAP version 13\nok 1 - [\s\S]*^1\.\.\d+$/m, 'TAP');
+	t.eq(tap.status, 0, 'exit status');
+});
+
+test('nobody fetches its documents but doctor itself', [], async (t) => {
+	const { client_id: url } = JSON.parse(doctor(['--json']).out);
+	const path = new URL(url).pathname.replace('.json', '');
+
+	await sleep(1200);	// lighttpd writes its log once a second
+	const lines = readFileSync(`${w.dir}/log/access.log`, 'utf8')
+	    .split('\n').filter((l) => l.includes(path));
+	t.eq(lines.length, 2, 'requests', lines);
+	t.ok(lines.every((l) => l.includes('poppyctl/')), 'who', lines);
+});
+
+test('what is published, and where', [], async (t) => {
+	const id = idOf(), jwks = { keys: [{ kty: 'x' }] };
+
+	t.eq(await publish(id, { jwks }), 'ok', 'publish');
+	const doc = await get(`/poppy/doctor/${id}.json`);
+	t.eq([doc.status, doc.json], [200, { client_id: urlOf(id) }], 'document');
+	t.match(doc.header('content-type'), /^application\/json/, 'type');
+	t.eq((await get(`/poppy/doctor/${id}.jwks.json`)).json, jwks, 'keys');
+	for (const host of ['www.localhost', 'api.localhost', 'shop2.localhost'])
+		t.eq((await get(`/poppy/doctor/${id}.json`, host)).status, 404,
+		    host);
+	for (const name of [id, `${id}.txt`, `${id}x.json`, id.slice(1) + '.json',
+		`${id}.json.json`, `${id}.JSON`, `${id}/.json`, '.json', '',
+		`${idOf()}.json`, `${id.slice(1)}%27.json`, `${id}.jwks`])
+		t.eq((await get(`/poppy/doctor/${name}`)).status, 404,
+		    `"${name}"`);
+	t.eq((await get(`/poppy/doctor/${id}.json`, 'localhost', {
+		method: 'POST', body: '' })).status, 405, 'POST');
+	await w.sql('UPDATE poppy.doctor SET expires_at = 0');
+	t.eq((await get(`/poppy/doctor/${id}.json`)).status, 404, 'expired');
+	await end(id);
+	t.eq(await w.sql('SELECT * FROM poppy.doctor'), '', 'ended');
+});
+
+test('few, small, and of the right name alone', [], async (t) => {
+	const refused = async (what, id, more) => {
+		let error = '';
+
+		try {
+			await publish(id, more);
+		} catch (e) {
+			error = e.message;
+		}
+		t.match(error, /violates check constraint/, what);
+	};
+	const big = { keys: ['x'.repeat(8192)] };
+	await refused('metadata too large', idOf(), { metadata: big });
+	await refused('keys too large', idOf(), { jwks: big });
+	await refused('an id that is too short', 'x');
+	await refused('another id in the URL', idOf(), { url: urlOf(idOf()) });
+	await refused('another folder', 'A'.repeat(22), { url:
+	    w.url(`/poppy/oauth/${'A'.repeat(22)}.json`) });
+	await refused('http', 'A'.repeat(22), { url:
+	    urlOf('A'.repeat(22)).replace('https', 'http') });
+	const before = await left(), ids = Array.from({ length: 9 }, idOf);
+	const got = [];
+	for (const id of ids)
+		got.push(await publish(id));
+	t.eq(got, [...Array(8).fill('ok'), 'full'], 'nine');
+	const r = doctor([]);
+	t.eq(r.status, 2, 'exit status of doctor meanwhile');
+	t.match(r.err, /eight of these/, 'and why');
+	await w.sql('UPDATE poppy.doctor SET expires_at = 0 ' +
+	    `WHERE id <> '${ids[0]}'`);
+	t.eq(await publish(ids[8]), 'ok', 'the expired make room');
+	t.eq((await w.sql('SELECT count(*) FROM poppy.doctor')).trim(), '2',
+	    'and are gone');
+	await end(ids[0]);
+	await end(ids[8]);
+	t.eq(await left(), before, 'rows afterwards');
+});
+
+test('an agent that is published lives an hour and not on suspicion', [],
+    async (t) => {
+	const id = idOf();
+
+	await publish(id);
+	const row = (await w.sql('SELECT fresh_until - fetched_at, stale_until ' +
+	    '- fetched_at, refetch_after - fetched_at, allowed FROM ' +
+	    `poppy.client WHERE client_id = '${urlOf(id)}'`)).trim();
+	t.eq(row, '3600|3600|3600|t', 'its row');
+	await end(id);
+});
+
+// A Session start with that client_id and the keys of what is published.
+async function asks(t, what, url, key)
+{
+	const agent = new Agent(w, { key });
+
+	agent.id = url;
+	const res = await agent.token(new User());
+	t.eq(res.json?.error, 'invalid_client', `${what}: ` +
+	    `${res.json?.error_description}`);
+	t.unlike(res.json?.error_description, /registered|not accepted/,
+	    `${what}: it was looked for`);
+	t.eq((await w.sql(`SELECT count(*) FROM poppy.client WHERE client_id = ` +
+	    `'${url}' AND fresh_until > 0`)).trim(), '0', `${what}: no copy`);
+}
+
+test('no other client_id is served from the database', proves('R-4.1-1'),
+    async (t) => {
+	const id = idOf(), agent = new Agent(w), url = urlOf(id);
+
+	await publish(id, { jwks: agent.jwks() });
+	agent.id = url;
+	t.eq((await agent.token(new User())).status, 200, 'it itself', url);
+	await w.sql("INSERT INTO poppy.client_rule SELECT '*.localhost', " +
+	    "'allow', 0 UNION ALL SELECT 'localhost', 'allow', 0");
+	for (const [what, other] of [
+		['another id', urlOf(idOf())],
+		['the same on another host of ours', urlOf(id, 'www.localhost')],
+		['the same on a stranger\'s port', url.replace(`:${w.port}`,
+		    new URL(w.docs.base).port.replace(/^/, ':'))],
+		['with a query', `${url}?x`],
+		['the key set', url.replace('.json', '.jwks.json')],
+		['one folder on', url.replace('/doctor/', '/doctor/x/')],
+	])
+		await asks(t, what, other, agent.key);
+	await w.sql('DELETE FROM poppy.client_rule');
+	await end(id);
+});
+
+test('its end is no other agent\'s', [], async (t) => {
+	const id = idOf(), agent = new Agent(w);
+
+	await publish(id, { jwks: agent.jwks() });
+	agent.id = urlOf(id);
+	const s = await agent.session();
+	const before = await left();
+	t.eq((await w.sql(`SELECT poppy_api.doctor_end('${idOf()}', 0)`,
+	    'poppy_auth')).trim(), '', 'an unknown one');
+	t.eq(await left(), before, 'takes nothing away');
+	t.eq((await agent.call(s, 'GET', w.stock)).status, 200, 'a call');
+	let at = 0, calls = 0;
+	for (; at !== '' && calls < 20; calls++)
+		at = (await w.sql(`SELECT poppy_api.doctor_end('${id}', ${at})`,
+		    'poppy_auth')).trim();
+	t.eq(calls, 16, 'calls to its own end');
+	t.challenged(await agent.call(s, 'GET', w.stock), 401, 'invalid_token',
+	    'its token');
+	t.eq((await agent.token(new User())).json?.error, 'invalid_client',
+	    'a new Session');
+});
+
+test('a path that the web server does not lead to us', [], async (t) => {
+	const settings = readFileSync(`${w.dir}/settings.json`, 'utf8');
+	const before = await left(), { port, stop } = await twin(w, 'doctor');
+
+	writeFileSync(`${dir}/twin.conf`,
+	    settings.replaceAll(`:${w.port}`, `:${port}`));
+	const r = doctor([], `${dir}/twin.conf`);
+	stop();
+	t.eq(r.status, 2, 'exit status');
+	t.match(r.err, /status 404.*lead \/poppy\/doctor\/ to poppy-auth/, 'why');
+	t.eq(await left(), before, 'rows and folders afterwards');
+});
+
+test('what fails is told, with what came back', [], async (t) => {
+	const before = await left();
+
+	await w.program('guard', 'stop');
+	const r = doctor([]), json = JSON.parse(doctor(['--json']).out);
+	await w.program('guard', 'start');
+	t.eq(r.status, 2, 'exit status');
+	t.match(r.out, /^failed {3}\S.*\n {9}\S/m, 'a failed point and why');
+	t.match(r.out, /^[1-9]\d* of \d+ points failed$/m, 'the sum');
+	t.ok(json.failed > 0 && json.points.some((p) => p.result === 'failed' &&
+	    p.details.length > 0), 'JSON', json);
+	t.eq(await left(), before, 'rows and folders afterwards');
+}, { timeout: 200000 });
+
+test('cut off, it takes its agent away', [], async (t) => {
+	const before = await left(), slow = `${dir}/slow`;
+
+	writeFileSync(slow, `#!/bin/sh\ncase "$*" in\n*" check "*) ` +
+	    `exec sleep 60;;\nesac\nexec ${AGENT} "$@"\n`);
+	chmodSync(slow, 0o755);
+	const child = spawn(CTL, args([], undefined, slow),
+	    { stdio: ['ignore', 'ignore', 'pipe'] });
+	const ended = new Promise((ok) => child.on('exit', ok));
+	t.ok(await until(async () => (await left()) !== before), 'published');
+	await sleep(500);
+	child.kill('SIGTERM');
+	t.eq(await ended, 2, 'exit status');
+	t.eq(await left(), before, 'rows and folders afterwards');
+});
+
+test('without what it needs', [], async (t) => {
+	const before = await left(), none = doctor([], undefined, '/nix');
 	const conf = JSON.parse(readFileSync(`${w.dir}/settings.json`, 'utf8'));
 
-	chmodSync(at, 0o755);
-	bend(conf, at);
-	writeFileSync(`${at}/poppy.conf`, JSON.stringify(conf));
-	for (const [name, change] of Object.entries(more)) {
-		const own = structuredClone(conf);
-
-		change(own, at);
-		writeFileSync(`${at}/${name}`, JSON.stringify(own));
-	}
-	return `${at}/poppy.conf`;
-}
-
-// Found as a fault (or warning), with exit status and advice.
-function finds(t, r, area, pattern, result = 'fault')
-{
-	const p = r.bad.find((b) => b.area === area && pattern.test(b.text));
-
-	t.ok(p !== undefined && p.result === result, `${result} of ${area} ` +
-	    `like ${pattern}`, r.bad);
-	if (result === 'fault')
-		t.eq(r.status, 2, 'exit status');
-}
-
-// A second lighttpd before the same programs, at another port.
-async function twin(change)
-{
-	const port = await freePort(), file = `${w.dir}/conf/twin-${port}.conf`;
-	const text = readFileSync(`${w.dir}/conf/lighttpd.conf`, 'utf8')
-	    .replaceAll(`${w.port}`, `${port}`);
-
-	writeFileSync(file, change(text));
-	const child = spawn('lighttpd', ['-D', '-f', file],
-	    { stdio: 'ignore', env: { ...process.env,
-		PATH: `${process.env.PATH}:/usr/sbin:/sbin` } });
-	w.children.push(child);
-	await until(() => new Promise((ok) => {
-		const s = net.connect(port, '127.0.0.1', () => {
-			s.destroy();
-			ok(true);
-		});
-		s.on('error', () => ok(false));
-	}), 10000);
-	return { stop: () => child.kill('SIGTERM'), conf: bent((c) => {
-		const at = (u) => u.replace(`:${w.port}`, `:${port}`);
-
-		c.issuer = at(c.issuer);
-		for (const h of c.hosts)
-			h.base = at(h.base);
-		for (const a of c.apis)
-			a.url = at(a.url);
-		for (const g of c.guard)
-			g.api = at(g.api);
-	}) };
-}
-
-const filter = (area, result) => (p) => p.area === area &&
-    p.result === result;
-
-test('a stack that is well: what is for tests alone is warned of', [], (t) => {
-	const r = check();
-	const want = ['settings'];
-
-	if (process.getuid() === 0)	// its keys are the web server's user's
-		want.push('secrets');
-	t.eq(r.bad.map((p) => `${p.result} ${p.area}`),
-	    want.map((a) => `warning ${a}`), 'complaints');
-	t.eq([r.status, r.json.warnings, r.json.faults], [1, want.length, 0],
-	    'exit status and counts');
-	t.eq(r.points.filter(filter('documents', 'ok')).length, 6, 'documents');
-	t.eq(r.points.filter(filter('roles', 'ok')).length, 4, 'roles');
-	t.eq(r.points.filter(filter('headers', 'ok')).length, 3, 'headers');
-	for (const area of ['settings', 'secrets', 'database', 'clock', 'hosts'])
-		t.ok(r.points.some(filter(area, 'ok')), area, r.points);
-	t.ok(r.points.some(filter('streaming', 'left out')), 'streaming');
+	t.eq(none.status, 2, 'no poppy-agent');
+	t.match(none.err, /\/nix can't be run/, 'and why');
+	t.match(JSON.parse(doctor(['--json'], undefined, '/nix').out).error,
+	    /\/nix can't be run/, 'as JSON');
+	writeFileSync(`${dir}/away.conf`, JSON.stringify({ ...conf, database:
+	    { conninfo: `host=${dir}` } }));
+	const away = doctor([], `${dir}/away.conf`);
+	t.eq(away.status, 2, 'no database');
+	t.match(away.err, /see poppyctl check/, 'and why');
+	writeFileSync(`${dir}/web.conf`, JSON.stringify({ ...conf, issuer: '',
+		apis: [], guard: [] }));
+	t.eq(doctor([], `${dir}/web.conf`).status, 2, 'no issuer');
+	t.eq(await left(), before, 'rows and folders afterwards');
 });
 
-test('without what is for tests alone nothing is left', [], (t) => {
-	const conf = bent((c, at) => {
-		delete c.agents.allow_networks;
-		delete c.agents.extra_ca;
-		cpSync(`${w.dir}/secrets`, `${at}/secrets`, { recursive: true });
-		chmodSync(`${at}/secrets`, 0o700);
-		c.secrets = `${at}/secrets`;
-	});
-	const r = check({ conf });
+test('agents on the issuer\'s host are blocked', [], async (t) => {
+	const before = await left();
 
-	t.eq(r.bad, [], 'complaints');
-	t.eq(r.status, 0, 'exit status');
-});
+	await w.sql("INSERT INTO poppy.client_rule VALUES ('localhost', " +
+	    "'block', 0)");
+	const r = doctor([]);
 
-test('for people: one line a point and the sum', [], (t) => {
-	const r = spawnSync(CTL, ['-c', `${w.dir}/poppy.conf`, '--sql', SQL,
-		'--ca', `${w.dir}/ca/ca.pem`, 'check'], { encoding: 'utf8' });
-	const lines = r.stdout.trim().split('\n');
-
-	t.eq(r.status, 1, 'exit status');
-	t.eq(lines.filter((l) => !/^(ok|left out|warning|fault) +[a-z]+ +\S/
-	    .test(l)).length, 1, 'lines that are no point');
-	t.match(lines.at(-1), /^\d+ ok, \d warnings, 0 faults$/, 'the sum');
-});
-
-test('settings that can\'t be read', [], (t) => {
-	writeFileSync(`${dir}/broken.conf`, '{\n\t"issuer": 1\n}\n');
-	const r = check({ conf: `${dir}/broken.conf` });
-
+	await w.sql('DELETE FROM poppy.client_rule');
 	t.eq(r.status, 2, 'exit status');
-	t.match(r.error, /broken\.conf:\d+: /, 'where');
+	t.match(r.err, /are blocked: allow https:/, 'why');
+	t.eq(await left(), before, 'rows and folders afterwards');
 });
-
-test('a program\'s own settings that say something else', [], (t) => {
-	const conf = bent(() => {}, {
-		'auth.conf': (c) => { c.organization.name = 'Other'; },
-		'guard.conf': (c) => { c.log = 'error'; } });
-	const r = check({ conf });
-
-	finds(t, r, 'settings', /auth\.conf and .* differ.*SIGHUP/);
-	t.ok(r.points.some((p) => p.result === 'ok' &&
-	    /guard\.conf says what/.test(p.text)),
-	'what is a program\'s own may differ', r.points);
-});
-
-test('secrets: missing, open to others, another key', [], (t) => {
-	const at = (mode, key) => bent((c, folder) => {
-		c.secrets = `${folder}/secrets`;
-		if (mode === null)
-			return;
-		mkdirSync(c.secrets);
-		writeFileSync(`${c.secrets}/master`, key ?? Buffer.alloc(32, 7));
-		chmodSync(`${c.secrets}/master`, mode[1]);
-		chmodSync(c.secrets, mode[0]);
-	});
-
-	finds(t, check({ conf: at(null) }), 'secrets', /poppyctl secrets init/);
-	finds(t, check({ conf: at([0o755, 0o400]) }), 'secrets', /chmod 700/);
-	finds(t, check({ conf: at([0o700, 0o440]) }), 'secrets', /chmod 0400/);
-	finds(t, check({ conf: at([0o700, 0o400], Buffer.alloc(31)) }),
-	    'secrets', /exactly 32 bytes/);
-	finds(t, check({ conf: bent(() => {}, { 'guard.conf': (c, folder) => {
-		c.secrets = `${folder}/guard`;
-		mkdirSync(c.secrets, { mode: 0o700 });
-		writeFileSync(`${c.secrets}/master`, Buffer.alloc(32, 9),
-		    { mode: 0o400 });
-	} }) }), 'secrets', /another key .*strangers/);
-});
-
-test('database: away, behind, with functions of another release', [], (t) => {
-	const sql = `${dir}/sql`;
-
-	finds(t, check({ args: ['--conninfo', `host=${dir}/nix`] }),
-	    'database', /poppy_auth: .*pg_hba\.conf/);
-	cpSync(SQL, sql, { recursive: true });
-	writeFileSync(`${sql}/functions/zz.sql`, '-- more\n');
-	finds(t, check({ sql }), 'database',
-	    /poppy_guard: .*functions of another release.*db migrate/);
-	writeFileSync(`${sql}/migrate/9999-more.sql`, 'SELECT 1;\n');
-	finds(t, check({ sql }), 'database', /stands where/, 'warning');
-	rmSync(`${sql}/migrate/9999-more.sql`);
-	const n = String(Number(execFileSync('sh', ['-c',
-		`ls ${sql}/migrate | wc -l`])) + 1).padStart(4, '0');
-	writeFileSync(`${sql}/migrate/${n}-more.sql`, 'SELECT 1;\n');
-	finds(t, check({ sql }), 'database',
-	    /poppy_auth: the schema is version \d+, the files have \d+.*migrate/);
-});
-
-// Made wrong in the database, and right again.
-async function wrongly(t, wrong, right, area, pattern)
-{
-	await w.sql(wrong);
-	try {
-		finds(t, check(), area, pattern);
-	} finally {
-		await w.sql(right);
-	}
-}
-
-test('roles that may too much or too little', [], async (t) => {
-	await wrongly(t, 'ALTER ROLE poppy_auth SUPERUSER',
-	    'ALTER ROLE poppy_auth NOSUPERUSER', 'roles',
-	    /poppy_auth is a superuser.*NOSUPERUSER/);
-	await wrongly(t, 'ALTER ROLE poppy_guard CREATEROLE',
-	    'ALTER ROLE poppy_guard NOCREATEROLE', 'roles', /poppy_guard is/);
-	await wrongly(t, 'GRANT poppy_owner TO poppy_guard',
-	    'REVOKE poppy_owner FROM poppy_guard', 'roles',
-	    /poppy_guard is a member of poppy_owner/);
-	await wrongly(t, 'GRANT SELECT ON poppy.token TO poppy_guard',
-	    'REVOKE SELECT ON poppy.token FROM poppy_guard', 'roles',
-	    /poppy_guard has rights to token/);
-	await wrongly(t, 'GRANT UPDATE (name) ON poppy.client TO PUBLIC',
-	    'REVOKE UPDATE (name) ON poppy.client FROM PUBLIC', 'roles',
-	    /poppy_auth has rights to client/);
-	const use = `(SELECT oid::regprocedure FROM pg_proc WHERE proname =
-	    'session_start' ORDER BY oid DESC LIMIT 1)`;
-	const all = (what) => `DO $$ BEGIN EXECUTE format('${what}', ${use}); ` +
-	    'END $$';
-	await wrongly(t, all('GRANT EXECUTE ON FUNCTION %s TO poppy_guard'),
-	    all('REVOKE EXECUTE ON FUNCTION %s FROM poppy_guard'), 'roles',
-	    /poppy_guard may call session_start, which is not its own/);
-	await wrongly(t, all('REVOKE EXECUTE ON FUNCTION %s FROM poppy_auth'),
-	    all('GRANT EXECUTE ON FUNCTION %s TO poppy_auth'), 'roles',
-	    /poppy_auth may call \d+ of its \d+ functions/);
-	t.eq(check().json.faults, 0, 'all is well again');
-});
-
-test('hosts with other settings or another key are named', [], async (t) => {
-	const copy = (host, settings, master) => 'INSERT INTO ' +
-	    'poppy.host_settings SELECT ' + `'${host}', ${settings}, ${master}` +
-	    ", told_at FROM poppy.host_settings WHERE host NOT LIKE '%.test'";
-
-	await w.sql(copy('same.test', 'settings', 'master'));
-	t.eq(check().json.faults, 0, 'one with the same');
-	await w.sql(copy('conf.test', 'sha256(settings)', 'master'));
-	finds(t, check(), 'hosts', /^conf\.test had other settings/);
-	await w.sql("DELETE FROM poppy.host_settings WHERE host = 'conf.test'");
-	await w.sql(copy('key.test', 'settings', 'substr(sha256(master), 1, 8)'));
-	const r = check();
-	finds(t, r, 'hosts', /^key\.test had another master key/);
-	t.eq(r.bad.filter((p) => p.area === 'hosts').length, 1, 'and no other');
-	await w.sql("UPDATE poppy.host_settings SET told_at = told_at - 31 * " +
-	    "86400 WHERE host LIKE '%.test'");
-	t.eq(check().json.faults, 0, 'after a month they are forgotten');
-	t.eq((await w.sql('SELECT count(*) FROM poppy.host_settings')).trim(),
-	    '1', 'rows left');
-});
-
-test('what is a host\'s own makes no difference, all else does', [], (t) => {
-	const own = bent((c) => {
-		c.listen.auth = '/run/other.sock';
-		c.workers.auth = 2;
-		c.log = 'warn';
-	}, { 'auth.conf': (c) => { c.workers.auth = 3; } });
-	const r = check({ conf: own });
-
-	t.eq(r.json.faults, 0, 'own', r.bad);
-	const deep = bent(() => {}, { 'auth.conf': (c) =>
-	    c.guard[0].rules[3].scopes.push('poppy:more') });
-	finds(t, check({ conf: deep }), 'settings', /auth\.conf/);
-});
-
-test('the clock', [], (t) => {
-	const so = `${dir}/late.so`;
-
-	writeFileSync(`${dir}/late.c`, '#define _GNU_SOURCE\n' +
-	    '#include <stdlib.h>\n#include <time.h>\n' +
-	    '#include <sys/syscall.h>\n#include <unistd.h>\n' +
-	    'int clock_gettime(clockid_t c, struct timespec *t) {\n' +
-	    'int r = (int)syscall(SYS_clock_gettime, c, t);\n' +
-	    'if (c == CLOCK_REALTIME) t->tv_sec += atoi(getenv("LATE"));\n' +
-	    'return r; }\n');
-	execFileSync('cc', ['-shared', '-fPIC', '-o', so, `${dir}/late.c`]);
-	const late = (s) => check({ env: { LD_PRELOAD: so, LATE: String(s),
-		ASAN_OPTIONS: 'verify_asan_link_order=0:detect_leaks=0' } });
-
-	finds(t, late(4), 'clock', /differ by [345]\d{3} ms.*NTP/, 'warning');
-	const r = late(-400);
-	finds(t, r, 'clock', /differ by (399|400)\d{3} ms/);
-	finds(t, r, 'headers', /iat .*run NTP/);
-});
-
-test('documents: certificates, wrong base, wrong issuer, other APIs', [],
-    async (t) => {
-	finds(t, check({ ca: null }), 'documents', /no answer: .*--ca/);
-	const port = await freePort();
-	finds(t, check({ conf: bent((c) => {
-		c.hosts[1].base = `https://www.localhost:${port}`;
-	}) }), 'documents', /www\.localhost:\d+\/.*no answer/);
-	finds(t, check({ conf: bent((c) => {
-		c.hosts[1].base = `${c.hosts[3].base}`;
-	}) }), 'documents', /api\.localhost.*status 404.*host and base/);
-	finds(t, check({ conf: bent((c) => { c.issuer += '/shop'; }) }),
-	    'documents', /issuer is "[^"]*" and must be "[^"]*\/shop"/);
-	finds(t, check({ conf: bent((c) => {
-		c.hosts[2].domain = 'localhost';
-	}) }), 'documents', /domain is "shop2.localhost" and must be/);
-	finds(t, check({ conf: bent((c) => { c.apis = c.guard = []; }) }),
-	    'documents', /lists 2 APIs, poppy.conf 0/);
-	const r = check({ conf: bent((c) => {
-		c.apis[0].url = w.url('/robots.txt');
-	}) });
-	finds(t, r, 'documents', /the API .*robots\.txt .*not there/);
-	finds(t, r, 'documents', /robots\.txt: is no JSON object/);
-	finds(t, check({ conf: bent((c) => {
-		c.apis[0].url = w.url('/.well-known/poppy.json');
-	}) }), 'documents', /is no OpenAPI document/);
-	finds(t, check({ conf: bent((c) => {
-		c.hosts.push({ host: 'more.localhost',
-			base: w.url('', 'more.localhost'),
-			domain: 'more.localhost' });
-	}) }), 'documents', /poppy_domains lacks more\.localhost/);
-	finds(t, check({ conf: bent((c) => {
-		c.mounts = { oauth: '/elsewhere' };
-	}) }), 'documents', /token_endpoint is/);
-	finds(t, check({ conf: bent((c) => {
-		c.hosts[0].domain = 'nobody.localhost';
-	}) }), 'documents', /nobody\.localhost\/\.well-known.*no answer/);
-}, { timeout: 60000 });
-
-test('documents: an MCP server that is none', [], (t) => {
-	finds(t, check({ conf: bent((c) => {
-		c.apis[1].url = c.guard[1].api =
-		    c.apis[1].url.replace('mcp.l', 'www.l');
-	}) }), 'documents', /oauth-protected-resource\/mcp\.php: status 404/);
-});
-
-test('the programs see another URL than agents', [], async (t) => {
-	const other = await twin((text) => text);
-
-	try {
-		const r = check({ conf: other.conf });
-
-		finds(t, r, 'documents', /issuer is .*must be/);
-		finds(t, r, 'documents', /resource is .*must be/);
-		finds(t, r, 'headers', /\/poppy\/oauth\/token: status 400.*htu/);
-		finds(t, r, 'headers', /stock\.php: status 401.*htu.*base/);
-	} finally {
-		other.stop();
-	}
-});
-
-test('a web server that takes headers away', [], async (t) => {
-	const without = async (name) => {
-		const s = await twin((text) => 'server.modules += ( "mod_setenv" )\n' +
-		    text.replace(/server\.modules = /, 'server.modules += ') +
-		    `\nsetenv.set-request-header = ( "${name}" => "" )\n`);
-		const r = check({ conf: s.conf });
-
-		s.stop();
-		return r;
-	};
-	const r = await without('Authorization');
-
-	finds(t, r, 'headers',
-	    /stock\.php.*Authorization header missing.*CGIPassAuth On/);
-	finds(t, r, 'headers', /mcp\.php.*Authorization header missing/);
-	t.ok(r.bad.some((p) => /token: .*htu/.test(p.text)), 'DPoP came', r.bad);
-	finds(t, await without('DPoP'), 'headers', /DPoP header missing/);
-});
-
-test('a guard that does not stand before its prefix', [], async (t) => {
-	const s = await twin((text) => text.replaceAll(
-	    /^include "(sockets|poppy)\.conf"$/mg, ''));
-	const r = check({ conf: s.conf });
-
-	s.stop();
-	finds(t, r, 'headers', /stock\.php: status \d+ without a ch.*anybody/);
-	finds(t, r, 'documents', /poppy\.json: status/);
-});
-
-test('programs that do not run', [], async (t) => {
-	await w.program('auth', 'stop');
-	const r = check();
-
-	await w.program('auth', 'start');
-	finds(t, r, 'documents', /poppy\.json: status 503/);
-	finds(t, r, 'headers', /oauth\/token: status 503.*do the programs run/);
-	await w.program('guard', 'stop');
-	const g = check();
-
-	await w.program('guard', 'start');
-	finds(t, g, 'headers', /stock\.php: status 503/);
-	t.ok(await until(() => check().json.faults === 0, 10000, 500),
-	    'all is well again');
-}, { timeout: 60000 });
 
 await run({
 	before: async () => {
-		w = await World.up({ args: ['--guarded', '/mcp', '--host',
-			'mcp.localhost'], bend: withMcp });
+		w = await World.up({ bend: (c) => {
+			c.agents.registration = true;
+			delete c.agents.allow_networks;
+			delete c.agents.extra_ca;
+		} });
 		dir = mkdtempSync('/tmp/doctor-');
-		chmodSync(dir, 0o755);
 	},
 	after: () => {
 		rmSync(dir, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 /*
  * check - one deployment looked at from all sides; what is found is said one
- * line a point. Only for check*.c.
+ * line a point. Only for check*.c, and for doctor.c, which connects alike.
  */
 #ifndef PF_CTL_CHECK_H
 #define PF_CTL_CHECK_H
@@ -51,6 +51,9 @@ void ck_say(struct check *k, enum ck_level level, const char *area,
 bool ck_uid(const struct ck_program *p, uid_t *out);
 void ck_be(uid_t uid);
 void ck_be_self(void);
+
+/* How to connect as the program does; NULL: no memory. */
+const char *ck_conninfo(const struct ctl *c, const struct ck_program *p);
 
 /* SHA-256 over all settings that the hosts of a company must share. */
 PF_MUST enum pf_rc ck_shared(struct pf_arena *a, const struct pf_settings *s,

@@ -7,7 +7,6 @@
 #include "tools/poppyctl/check.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -314,22 +313,29 @@ check_reached(struct look *l)
 	check_hosts(l);
 }
 
+const char *
+ck_conninfo(const struct ctl *c, const struct ck_program *p)
+{
+	struct pf_buf b;
+
+	/* The last user= is the one that libpq takes. */
+	pf_buf_init(&b, c->arena, 4096);
+	pf_buf_fmt(&b, "%s user=%s application_name=poppyctl connect_timeout=3",
+	    c->conninfo != NULL ? c->conninfo : c->set.database.conninfo.p,
+	    p->role);
+	return pf_arena_z(c->arena, pf_buf_str(&b));
+}
+
 /* Owns the connection; check_reached() may return anywhere. */
 static void
 check_program(struct check *k, const struct ck_program *p)
 {
 	struct look l = { .k = k, .p = p };
 	struct pf_db_opts opts = { .timeout_ms = TIMEOUT_MS, .quiet = true };
-	const char *base = k->c->conninfo != NULL ? k->c->conninfo :
-	    k->c->set.database.conninfo.p;
-	char *conninfo;
 	uid_t uid;
 
-	/* The last user= is the one that libpq takes. */
-	if (asprintf(&conninfo, "%s user=%s application_name=poppyctl"
-	    " connect_timeout=3", base, p->role) == -1)
+	if ((opts.conninfo = ck_conninfo(k->c, p)) == NULL)
 		return;
-	opts.conninfo = conninfo;
 	opts.prepare = k->c->set.database.prepare;
 	if (ck_uid(p, &uid))
 		ck_be(uid);
@@ -338,7 +344,6 @@ check_program(struct check *k, const struct ck_program *p)
 		pf_db_free(l.db);
 	}
 	ck_be_self();
-	free(conninfo);
 }
 
 void

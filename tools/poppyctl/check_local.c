@@ -152,6 +152,28 @@ check_master(struct check *k, const char *folder, uid_t as)
 	pf_keys_wipe(&keys);
 }
 
+/* The secret by which the guard knows Apache: poppy-guard says at its start what
+ * else is wrong with it. */
+static void
+check_gate(struct check *k, const struct pf_settings *s)
+{
+	const char *path = pf_arena_z(k->c->arena,
+	    ck_join(k, s->secrets, "/", s->gate));
+	struct stat st;
+
+	if (s->gate.n == 0 || path == NULL)
+		return;
+	if (lstat(path, &st) == -1)
+		ck_say(k, CK_FAULT, "secrets", "%s: %s: make it as "
+		    "poppy-guard(8) shows, or leave gate out", path,
+		    strerror(errno));
+	else if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
+		ck_say(k, CK_FAULT, "secrets", "%s: others than its owner may "
+		    "read it, and pass for the web server: chmod 0400", path);
+	else
+		ck_say(k, CK_OK, "secrets", "%s is closed to others", path);
+}
+
 /* A program's own copy is read as that program's user. */
 static void
 check_own_secrets(struct check *k, const struct ck_program *p)
@@ -166,6 +188,7 @@ check_own_secrets(struct check *k, const struct ck_program *p)
 	    !check_folder(k, s.secrets.p, &owner))
 		return;
 	check_master(k, s.secrets.p, ck_uid(p, &as) ? as : owner);
+	check_gate(k, &s);
 }
 
 void
@@ -176,6 +199,7 @@ ck_secrets(struct check *k)
 
 	if (check_folder(k, folder, &owner))
 		check_master(k, folder, owner);
+	check_gate(k, &k->c->set);
 	for (size_t i = 0; i < ck_nprograms; i++)
 		check_own_secrets(k, &ck_programs[i]);
 }

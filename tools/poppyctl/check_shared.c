@@ -10,7 +10,7 @@
 
 /* At the top of the file: where this host has its database, sockets, keys. */
 static const char *const own[] = {
-	"database", "secrets", "listen", "listen_anywhere", "workers",
+	"database", "secrets", "gate", "listen", "listen_anywhere", "workers",
 	"max_parked", "log"
 };
 

@@ -25,8 +25,10 @@ struct ctl {
 	const char *client;	/* --client, or NULL */
 	const char *kind;	/* --kind, or NULL */
 	int64_t limit;		/* --limit: most rows of a list */
+	const char *agent;	/* --agent: the program poppy-agent */
 	bool all;		/* --all */
 	bool json;		/* --json */
+	bool tap;		/* --tap */
 	char **operand;		/* of the command; NULL behind the last */
 	struct pf_arena *arena;
 	struct pf_settings set;	/* of poppy.conf, where a command wants it */
@@ -49,6 +51,7 @@ int ctl_audit(struct ctl *c);
 int ctl_sessions_list(struct ctl *c);
 int ctl_sessions_end(struct ctl *c);
 int ctl_settings(struct ctl *c);
+int ctl_doctor(struct ctl *c);
 
 /* Say why it failed (JSON: {"error": ...} on standard output, so that a script
  * reads one stream) and return status. */

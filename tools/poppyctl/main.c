@@ -22,6 +22,8 @@
 #define TAKES_LIMIT	2u
 #define TAKES_ALL	4u
 #define TAKES_KIND	8u
+#define TAKES_AGENT	16u
+#define TAKES_TAP	32u
 
 /* What a command needs of poppy.conf: nothing, conninfo alone, the whole. */
 enum need { NEEDS_NOTHING, NEEDS_DATABASE, NEEDS_ALL };
@@ -36,6 +38,9 @@ static const struct command {
 } commands[] = {
 	{ "check", NULL, NEEDS_ALL, 0, 0, 0, ctl_check, "[--ca FILE]",
 	    "look at this host and what it publishes" },
+	{ "doctor", NULL, NEEDS_ALL, 0, 0, TAKES_AGENT | TAKES_TAP, ctl_doctor,
+	    "[--ca FILE] [--tap]",
+	    "let an agent of our own visit the shop" },
 	{ "db", "install", NEEDS_DATABASE, 0, 0, 0, ctl_db_install, "",
 	    "make or complete schemas, tables and functions" },
 	{ "db", "migrate", NEEDS_DATABASE, 0, 0, 0, ctl_db_migrate, "",
@@ -72,6 +77,7 @@ static const struct command {
 };
 
 static const struct option options[] = {
+	{ "agent",	required_argument,	NULL, 'g' },
 	{ "all",	no_argument,		NULL, 'a' },
 	{ "ca",		required_argument,	NULL, 'A' },
 	{ "client",	required_argument,	NULL, 'C' },
@@ -82,6 +88,7 @@ static const struct option options[] = {
 	{ "kind",	required_argument,	NULL, 'k' },
 	{ "limit",	required_argument,	NULL, 'n' },
 	{ "sql",	required_argument,	NULL, 's' },
+	{ "tap",	no_argument,		NULL, 't' },
 	{ "version",	no_argument,		NULL, 'V' },
 	{ NULL,		0,			NULL, 0 },
 };
@@ -185,6 +192,7 @@ main(int argc, char **argv)
 	struct ctl c = {
 		.conf = PF_SYSCONFDIR "/poppy/poppy.conf",
 		.sql = PF_PKGDATADIR "/sql",
+		.agent = PF_BINDIR "/poppy-agent",
 		.limit = LIMIT,
 		.arena = &arena,
 	};
@@ -197,6 +205,14 @@ main(int argc, char **argv)
 		case 'a':
 			c.all = true;
 			given |= TAKES_ALL;
+			break;
+		case 'g':
+			c.agent = optarg;
+			given |= TAKES_AGENT;
+			break;
+		case 't':
+			c.tap = true;
+			given |= TAKES_TAP;
 			break;
 		case 'C':
 			c.client = optarg;
