@@ -3,7 +3,6 @@
  */
 #include "core/poppy/settings.h"
 
-
 #include "core/base/log.h"
 #include "core/poppy/scope.h"
 #include "core/store/db.h"
