@@ -7,6 +7,7 @@
 #include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/poppy/client.h"
+#include "core/poppy/domain.h"
 #include "core/poppy/fetch.h"
 #include "core/poppy/places.h"
 #include "core/web/outbound.h"
@@ -43,7 +44,7 @@ struct pf_flights {
 static const struct pf_stmt CLIENT_STORE = {
 	"client_store",
 	"SELECT outcome, client_no, version, allowed"
-	" FROM poppy_api.client_store($1, $2, $3, $4, $5, $6, $7)"
+	" FROM poppy_api.client_store($1, $2, $3, $4, $5, $6, $7, $8)"
 };
 enum { OUTCOME, CLIENT_NO, VERSION, ALLOWED };
 static const struct pf_stmt CLIENT_FAIL = {
@@ -232,13 +233,24 @@ unusable(const struct pf_flight *f, bool *transient)
 	return f->status == 200 ? NULL : "the document's URL has no document";
 }
 
+/* Whose domain a new client_id is counted for; PF_NOSTR counts nothing. */
+static struct pf_str
+domain_of(const struct pf_flight *f, struct pf_arena *a)
+{
+	struct pf_str domain;
+	struct pf_url u;
+
+	return pf_url_parse(f->client_id, &u) == PF_OK &&
+	    pf_domain_of(a, u.host, &domain) == PF_OK ? domain : PF_NOSTR;
+}
+
 static void
 store(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 {
 	const struct pf_param v[] = {
 		PF_TEXT(f->client_id), PF_TEXT(f->metadata), PF_TEXT(f->body),
 		PF_INT4(f->fresh_s), PF_INT4(f->stale_s), PF_TEXT(f->name),
-		PF_TEXT(f->logo_uri)
+		PF_TEXT(f->logo_uri), PF_TEXT(domain_of(f, a))
 	};
 	struct pf_client *c;
 	const char *why;

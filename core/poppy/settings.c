@@ -670,7 +670,9 @@ check_published(const struct checking *c, struct pf_settings *s)
 		    "nothing would be published: set web or list an api");
 	for (size_t i = 0; i < s->guard.n; i++) {
 		for (size_t k = 0; k < i; k++)
-			if (pf_str_eq(g[k].prefix, g[i].prefix))
+			/* One path may be an MCP server on each host. */
+			if (pf_str_eq(g[k].prefix, g[i].prefix) &&
+			    pf_str_eq(g[k].api, g[i].api))
 				return pf_conf_refuse(c->fault, c->file,
 				    g[i].line, "guard.prefix",
 				    "stands there twice: join their rules");

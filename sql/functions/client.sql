@@ -21,9 +21,35 @@ BEGIN
 END
 $$;
 
+-- One more new client_id in a counter of this hour. False: it is full.
+CREATE OR REPLACE FUNCTION poppy.client_count(p_kind text, p_key text,
+    p_most int, p_now bigint)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	this_hour bigint := p_now / 3600;
+	first boolean;
+BEGIN
+	INSERT INTO poppy.client_new AS w (kind, key, hour, n)
+	VALUES (p_kind, p_key, this_hour, 1)
+	ON CONFLICT (kind, key) DO UPDATE
+	SET hour = this_hour,
+	    n = CASE WHEN w.hour = this_hour THEN w.n + 1 ELSE 1 END
+	WHERE w.hour <> this_hour OR p_most IS NULL OR w.n < p_most
+	RETURNING w.n = 1 INTO first;
+	IF first THEN
+		DELETE FROM poppy.client_new w WHERE w.hour < this_hour;
+	END IF;
+	RETURN first IS NOT NULL;
+END
+$$;
+
 -- May one more new client_id come, from this network and on this domain? 0, or
--- the seconds until there may be one. p_count counts it. The closest counter is
--- asked first, so that who is refused by it takes nothing from others.
+-- the seconds until there may be one. With p_count it is counted for the
+-- network. For the domain, and in all, only documents that were found good
+-- count, in client_store(): else strangers who invent names on a domain would
+-- close it for its own agents.
 CREATE OR REPLACE FUNCTION poppy.client_admit(p_count boolean, p_now bigint,
     p_net text, p_domain text, p_per_net int, p_per_domain int, p_per_hour int)
 RETURNS int
@@ -31,8 +57,6 @@ LANGUAGE plpgsql
 AS $$
 DECLARE
 	this_hour bigint := p_now / 3600;
-	c record;
-	first boolean;
 BEGIN
 	IF EXISTS (SELECT FROM poppy.client_new w
 	    WHERE w.kind = 'net' AND w.key = p_net AND w.hour = this_hour
@@ -45,26 +69,10 @@ BEGIN
 		AND w.n >= p_per_hour) THEN
 		RETURN 3600 - p_now % 3600;
 	END IF;
-	IF NOT p_count THEN
-		RETURN 0;
-	END IF;
-	-- Two at once may pass the last look; the row decides.
-	FOR c IN SELECT * FROM (VALUES ('net', p_net, p_per_net),
-	    ('domain', p_domain, p_per_domain), ('all', '', p_per_hour))
-	    v (kind, key, most) LOOP
-		INSERT INTO poppy.client_new AS w (kind, key, hour, n)
-		VALUES (c.kind, c.key, this_hour, 1)
-		ON CONFLICT (kind, key) DO UPDATE
-		SET hour = this_hour,
-		    n = CASE WHEN w.hour = this_hour THEN w.n + 1 ELSE 1 END
-		WHERE w.hour <> this_hour OR w.n < c.most
-		RETURNING w.n = 1 INTO first;
-		IF NOT FOUND THEN
-			RETURN 3600 - p_now % 3600;
-		END IF;
-	END LOOP;
-	IF first THEN
-		DELETE FROM poppy.client_new w WHERE w.hour < this_hour;
+	-- Two at once may pass the look; the row decides.
+	IF p_count AND NOT poppy.client_count('net', p_net, p_per_net, p_now)
+	THEN
+		RETURN 3600 - p_now % 3600;
 	END IF;
 	RETURN 0;
 END
@@ -214,12 +222,15 @@ GRANT EXECUTE ON FUNCTION poppy_api.client_get(text, boolean, boolean, boolean,
 
 -- Keep documents that were fetched and found good: 'ok', or 'blocked' and
 -- nothing is kept. The version moves only if one of them is another text, so a
--- refetch of the same makes no worker parse anything.
+-- refetch of the same makes no worker parse anything. p_domain, of a client_id
+-- that is new, is counted; NULL counts nothing.
+DROP FUNCTION IF EXISTS poppy_api.client_store(text, text, text, int, int,
+    text, text);
 CREATE OR REPLACE FUNCTION poppy_api.client_store(p_client_id text,
     p_metadata text, p_jwks text, p_fresh_s int, p_stale_s int,
     p_name text DEFAULT NULL, p_logo_uri text DEFAULT NULL,
-    OUT outcome text, OUT client_no bigint, OUT version bigint,
-    OUT allowed boolean)
+    p_domain text DEFAULT NULL, OUT outcome text, OUT client_no bigint,
+    OUT version bigint, OUT allowed boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 #variable_conflict use_column
@@ -228,7 +239,7 @@ DECLARE
 	until bigint := now_at + greatest(60, least(p_fresh_s, 86400));
 	-- Rules are not changed meanwhile: see poppy.client_rule_set().
 	locked text := pg_advisory_xact_lock_shared(20480, 30);
-	c record;
+	counted boolean;
 BEGIN
 	-- Two first fetches at once: the second finds the first one's row.
 	INSERT INTO poppy.client AS c (client_id, status, allowed, version,
@@ -238,7 +249,13 @@ BEGIN
 	FROM poppy.client_verdict(p_client_id) v (v)
 	WHERE NOT EXISTS (SELECT FROM poppy.client k
 	    WHERE k.client_id = p_client_id)
-	ON CONFLICT (client_id) DO NOTHING;
+	ON CONFLICT (client_id) DO NOTHING
+	RETURNING c.allowed INTO allowed;
+	-- A new one, and not of the operator's own list, counts.
+	IF NOT allowed AND p_domain IS NOT NULL THEN
+		counted := poppy.client_count('domain', p_domain, NULL, now_at);
+		counted := poppy.client_count('all', '', NULL, now_at);
+	END IF;
 	UPDATE poppy.client c
 	SET version = c.version + CASE WHEN c.version = 0
 		OR c.metadata IS DISTINCT FROM p_metadata
@@ -256,9 +273,9 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.client_store(text, text, text, int, int,
-    text, text) FROM PUBLIC;
+    text, text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.client_store(text, text, text, int, int,
-    text, text) TO poppy_auth;
+    text, text, text) TO poppy_auth;
 
 -- A fetch failed. While the host can't be reached (p_transient) a copy serves
 -- on, as long as it may ('stale'); anything else makes the client invalid as
