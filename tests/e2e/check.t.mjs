@@ -8,10 +8,12 @@ import { freePort, World } from './lib/world.mjs';
 let w, dir, server, clientId;
 const AGENT = `${process.env.POPPY_TEST_BUILD}/tools/poppy-agent/poppy-agent`;
 
-function agent(...args)
+// Each stack has an authority of its own.
+function agent(of, ...args)
 {
+	writeFileSync(`${dir}/ca`, Buffer.concat([w.ca, of.ca]));
 	const r = spawnSync(AGENT, ['--state', `${dir}/state`, '--ca',
-	    `${w.dir}/ca/ca.pem`, ...args], { encoding: 'utf8', timeout: 250000 });
+	    `${dir}/ca`, ...args], { encoding: 'utf8', timeout: 250000 });
 
 	return { status: r.status, out: r.stdout, err: r.stderr,
 		points: r.stdout.split('\n').filter((l) =>
@@ -32,7 +34,7 @@ async function publish()
 }
 
 test('against a whole stack every point is ok', proves('A-27'), (t) => {
-	const r = agent('check', `localhost:${w.port}`);
+	const r = agent(w, 'check', `localhost:${w.port}`);
 
 	t.eq(r.status, 0, 'exit status', r.out + r.err);
 	t.ok(r.points.length >= 80, 'points', r.points.length);
@@ -43,15 +45,41 @@ test('against a whole stack every point is ok', proves('A-27'), (t) => {
 	t.ok(!r.out.includes('SKIP'), 'nothing skipped', r.out);
 });
 
+test('against one that requires nonces and has an MCP server',
+    proves('A-27'), async (t) => {
+	const other = await World.up({ args: ['--guarded', '/mcp.php'],
+		bend: (c) => {
+			const url = `${c.issuer}/mcp.php`;
+
+			// The agent's document stands under the first one's CA.
+			c.agents.extra_ca = `${w.dir}/ca/ca.pem`;
+			c.proofs = { nonces: true };
+			c.apis.push({ type: 'mcp', url, description: 'mcp' });
+			c.guard.push({ prefix: '/mcp.php', api: url, rules: [
+				{ path: '/mcp.php', methods: ['GET', 'POST'] }] });
+		} });
+
+	try {
+		const r = agent(other, 'check', `localhost:${other.port}`);
+
+		t.eq(r.status, 0, 'exit status', r.out + r.err);
+		for (const row of ['R-4.3-15', 'R-4.3-16', 'R-4.3-19', 'R-6-6',
+			'R-6-7'])
+			t.ok(r.points.some((l) => l.includes(row)), row);
+	} finally {
+		await other.close();
+	}
+}, { timeout: 120000 });
+
 test('nothing secret is printed', [], (t) => {
-	const r = agent('check', `localhost:${w.port}`);
+	const r = agent(w, 'check', `localhost:${w.port}`);
 
 	t.ok(!/eyJ[\w-]{20}|pst_[\w-]{20}|usr_[\w-]{10}/.test(r.out + r.err),
 	    'no JWT, token or User ID');
 });
 
 test('a document that is not there fails it', proves('A-27'), (t) => {
-	const r = agent('check', `localhost:${w.port}`, '--client-url',
+	const r = agent(w, 'check', `localhost:${w.port}`, '--client-url',
 	    clientId.replace('agent.json', 'other.json'));
 
 	t.eq(r.status, 1, 'exit status');
@@ -61,14 +89,14 @@ test('a document that is not there fails it', proves('A-27'), (t) => {
 });
 
 test('a place without poppy fails it', proves('A-27'), async (t) => {
-	const r = agent('check', `localhost:${await freePort()}`);
+	const r = agent(w, 'check', `localhost:${await freePort()}`);
 
 	t.eq(r.status, 1, 'exit status');
 	t.match(r.out, /^not ok 1 - R-3/m, 'discovery');
 });
 
 test('a domain must be named', [], (t) => {
-	t.eq(agent('check').status, 2, 'exit status');
+	t.eq(agent(w, 'check').status, 2, 'exit status');
 });
 
 await run({

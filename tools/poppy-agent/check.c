@@ -122,6 +122,7 @@ run(struct ck *ck)
 		return PF_E_UPSTREAM;
 	ck_mistakes(ck);
 	ck_calls(ck);
+	ck_mcp(ck);
 	return PF_OK;
 }
 

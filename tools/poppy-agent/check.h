@@ -76,5 +76,6 @@ void ck_documents(struct ck *ck);
 void ck_sessions(struct ck *ck);
 void ck_mistakes(struct ck *ck);
 void ck_calls(struct ck *ck);
+void ck_mcp(struct ck *ck);
 
 #endif
