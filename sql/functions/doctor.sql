@@ -32,7 +32,7 @@ BEGIN
 	END IF;
 	-- Never fetched, not on suspicion either; let in where agents register.
 	UPDATE poppy.client c
-	SET refetch_after = until, allowed = true
+	SET refetch_after = c.fresh_until, allowed = true
 	WHERE c.client_id = p_client_id;
 	RETURN 'ok';
 END
