@@ -22,11 +22,29 @@ const on = (docs, opts) => new Agent(Object.create(w,
 async function start(a, { address = '127.0.0.1', sock = auths[0],
 	user = new User(), form = {}, claims = {} } = {})
 {
-	const body = encode(a.form(user, form));
+	return post(w.tokenEndpoint, a.form(user, form), { address, sock,
+		headers: [['DPoP', user.proof('POST', w.tokenEndpoint,
+		    { claims })]] });
+}
+
+// The same to revoke a token.
+function revoke(a, token, { sock = auths[0], opts } = {})
+{
+	const url = w.url('/poppy/oauth/revoke');
+
+	return post(url, [['token', token], ['client_id', a.id],
+		...a.form(new User()).filter(([k]) => k ===
+		    'client_assertion_type'),
+		['client_assertion', a.clientAssertion({ aud: url }, opts)]],
+	{ sock });
+}
+
+async function post(url, form, { address = '127.0.0.1', sock, headers = [] })
+{
+	const body = encode(form);
 	const shot = await Shot.open(sock);
-	const vars = environment('POST', w.tokenEndpoint, [
-		['Content-Type', 'application/x-www-form-urlencoded'],
-		['DPoP', user.proof('POST', w.tokenEndpoint, { claims })]], body);
+	const vars = environment('POST', url, [['Content-Type',
+		'application/x-www-form-urlencoded'], ...headers], body);
 
 	return shot.fire(request(RESPONDER, { ...vars, REMOTE_ADDR: address },
 	    body));
@@ -64,6 +82,40 @@ test('keys are rotated: the new one counts at once, the old one no longer ' +
 	    'removed, and the copy is over');
 	t.eq((await a.token(new User())).status, 200, 'the second one counts');
 	w.docs.headers = undefined;
+});
+
+test('a key that one process knows to be withdrawn revokes at no other',
+    proves('R-4.1-15'), async (t) => {
+	const a = new Agent(w), s = await a.session();
+	const old = { key: a.key, header: { kid: a.kid } };
+	const alive = async () => (await a.call(s, 'GET', w.stock)).status;
+
+	for (const sock of auths)
+		t.eq((await start(a, { sock })).status, 200, 'both have a copy');
+	a.key = makeKey();
+	a.kid = 'next';
+	a.publish();
+	await w.age(a.id);
+	t.eq((await start(a, { sock: auths[1] })).status, 200,
+	    'one has fetched the new key');
+	refusedAs(t, await revoke(a, s.token, { opts: old }), 401,
+	    'invalid_client', 'the other, by the old key');
+	t.eq(await alive(), 200, 'the token lives');
+	t.eq((await revoke(a, s.token)).status, 200, 'by the new key');
+	t.eq(await alive(), 401, 'revoked');
+});
+
+test('revocation by a copy that is not the newest: once more, and done',
+    proves('R-4.1-15'), async (t) => {
+	const a = new Agent(w), s = await a.session();
+
+	for (const sock of auths)
+		t.eq((await start(a, { sock })).status, 200, 'both have a copy');
+	await w.age(a.id, 300);
+	const hits = a.hits();
+	t.eq((await revoke(a, s.token)).status, 200, 'revoked');
+	t.eq((await a.call(s, 'GET', w.stock)).status, 401, 'really');
+	t.eq(a.hits(), hits, 'without a fetch');
 });
 
 test('two processes share one fetch', proves('R-4.1-16'), async (t) => {
@@ -175,7 +227,9 @@ test('a blocked client can neither renew nor revoke', proves('R-4.1-12'),
 	await w.rule(a.id, 'block');
 	t.refused(await a.token(s.user, { form: { session_id: s.id } }), 401,
 	    'invalid_client', 'renewal');
+	refusedAs(t, await revoke(a, s.token), 401, 'invalid_client', 'revoke');
 	await w.rule(a.id, null);
+	t.eq((await a.call(s, 'GET', w.stock)).status, 200, 'it lives');
 	t.eq((await a.token(s.user, { form: { session_id: s.id } })).status,
 	    200, 'unblocked: renewed');
 });

@@ -307,25 +307,27 @@ uses(void)
 	use_refused(&u, "ended", "its Session is gone");
 }
 
+/* By documents of this version; 0 is a program that doesn't say. */
 static const char *
-take_back(struct pf_db *db, int64_t client_no, const struct sql_bytes *spend,
+take_back(int64_t client_no, int64_t version, const struct sql_bytes *spend,
     const struct sql_session *s)
 {
 	static const struct pf_stmt ST = {
 		"token_revoke",
-		"SELECT outcome FROM "
-		"poppy_api.token_revoke($1, $2, $3, $4, $5, $6)"
+		"SELECT outcome FROM poppy_api.token_revoke($1, $2, $3, $4, "
+		"$5, $6, p_client_version => $7)"
 	};
 	const struct pf_param v[] = {
 		PF_INT8(client_no), PF_BYTES(spend->b, 16),
 		PF_INT8(pf_now_at()), PF_INT4(30),
 		s == NULL ? PF_NULLP : PF_INT4(s->bucket),
-		s == NULL ? PF_NULLP : PF_BYTES(s->token.b, 32)
+		s == NULL ? PF_NULLP : PF_BYTES(s->token.b, 32),
+		version == 0 ? PF_NULLP : PF_INT8(version)
 	};
 	struct pf_row r;
 	enum pf_rc rc;
 
-	rc = pf_db_one(db, &sql_arena, &ST, v, PF_COUNT(v), &r);
+	rc = pf_db_one(auth, &sql_arena, &ST, v, PF_COUNT(v), &r);
 	return rc == PF_OK ? pf_row_str(&r, 0).p : pf_rc_name(rc);
 }
 
@@ -333,36 +335,52 @@ static void
 revokes(void)
 {
 	struct sql_session s = sql_session(client), t = sql_session(client);
-	struct sql_bytes spend[5];
+	struct sql_bytes spend[7];
 	struct sql_use u;
 
-	for (uint64_t i = 0; i < 5; i++)
+	for (uint64_t i = 0; i < 7; i++)
 		spend[i] = sql_bytes(5000000 + i);
 	t.sid = s.sid;
 	t.renew = true;
 	tap_need(strcmp(start(&s), "ok") == 0 && strcmp(start(&t), "ok") == 0,
 	    "two tokens of a Session");
-	(void)sql_is(take_back(auth, other, &spend[0], &s), "ok",
+	(void)sql_is(take_back(other, 1, &spend[0], &s), "ok",
 	    "another client's token: the same answer");
 	u = sql_use(&s);
 	(void)sql_is(use(&u), "ok", "... without effect");
-	(void)sql_is(take_back(auth, other, &spend[0], NULL), "replay",
+	(void)sql_is(take_back(other, 1, &spend[0], NULL), "replay",
 	    "... but the assertion is spent");
-	(void)sql_is(take_back(auth, client, &spend[0], &s), "replay",
+	(void)sql_is(take_back(client, 1, &spend[0], &s), "replay",
 	    "a replay revokes nothing");
 	u = sql_use(&s);
 	(void)sql_is(use(&u), "ok", "... really not");
-	(void)sql_is(take_back(auth, client, &spend[1], NULL), "ok",
+	(void)sql_is(take_back(client, 2, &spend[1], &s), "stale",
+	    "by documents of another version");
+	(void)sql_is(take_back(client + 1000, 1, &spend[1], &s), "stale",
+	    "by those of a client that is not there");
+	pg_sql("UPDATE poppy.client SET status = 'blocked'");
+	(void)sql_is(take_back(client, 1, &spend[1], &s), "blocked",
+	    "a blocked client");
+	(void)sql_is(take_back(client, 2, &spend[1], &s), "blocked",
+	    "... by any documents");
+	pg_sql("UPDATE poppy.client SET status = 'known'");
+	u = sql_use(&s);
+	(void)sql_is(use(&u), "ok", "... revoke nothing, and spend nothing:");
+	(void)sql_is(take_back(client, 1, &spend[1], NULL), "ok",
 	    "what can't be a token");
-	(void)sql_is(take_back(auth, client, &spend[2], &s), "ok", "revoked");
+	(void)sql_is(take_back(client, 1, &spend[2], &s), "ok", "revoked");
 	u = sql_use(&s);
 	use_refused(&u, "unknown", "a revoked token");
 	u = sql_use(&t);
 	(void)sql_is(use(&u), "ok", "the Session's other token is not");
-	(void)sql_is(take_back(auth, client + 1000, &spend[3], &t), "blocked",
-	    "a client that is not there");
+	(void)sql_is(take_back(client + 1000, 0, &spend[3], &t), "blocked",
+	    "a program that names no version: a client that is not there");
 	u = sql_use(&t);
 	(void)sql_is(use(&u), "ok", "... revokes nothing");
+	(void)sql_is(take_back(client, 0, &spend[4], &t), "ok",
+	    "... one that is");
+	u = sql_use(&t);
+	use_refused(&u, "unknown", "... revokes");
 }
 
 /* clean() goes around all buckets and leaves what lives. */
