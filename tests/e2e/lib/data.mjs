@@ -1,5 +1,6 @@
 // data - what a stack's database holds, and what no request brings about yet.
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { Agent } from './agent.mjs';
 import { sha256, thumbprint } from './jose.mjs';
@@ -27,6 +28,14 @@ export class Data extends Parts {
 		    { cwd: '/', maxBuffer: 1 << 28 });
 
 		return stdout;
+	}
+
+	// The shop's accounts as it was filled: kind is their role, or disabled.
+	customers()
+	{
+		return readFileSync(`${this.dir}/customers`, 'utf8').trim()
+		    .split('\n').map((l) => l.split('\t'))
+		    .map(([email, password, kind]) => ({ email, password, kind }));
 	}
 
 	async countSessions()
