@@ -96,18 +96,40 @@ read_master(const char *folder, struct pf_master *out, const char **why)
 	return rc;
 }
 
+/* A key of the master in use and, unless other is NULL, of the other one. */
+static enum pf_rc
+derive_one(const struct pf_master *m, const char *purpose,
+    unsigned char now[PF_KEY_LEN], unsigned char other[PF_KEY_LEN])
+{
+	enum pf_rc rc;
+
+	if ((rc = pf_hkdf(m->now, purpose, now)) != PF_OK || other == NULL)
+		return rc;
+	return pf_hkdf(m->other_is != 0 ? m->other : m->now, purpose, other);
+}
+
 static enum pf_rc
 derive(const struct pf_master *m, struct pf_keys *out)
 {
-	const char purpose[] = "poppy dpop nonce 1";
+	const struct {
+		const char *purpose;
+		unsigned char *now, *other;
+	} all[] = {
+		{ "poppy audit 1", out->audit, NULL },
+		{ "poppy dpop nonce 1", out->nonce, out->other_nonce },
+		{ "poppy csrf 1", out->csrf, out->other_csrf },
+		{ "poppy one-time code 1", out->code, out->other_code },
+		{ "poppy account token successor 1", out->successor, NULL },
+	};
 	enum pf_rc rc;
 
 	(void)memcpy(out->user, m->user, sizeof(out->user));
-	if ((rc = pf_hkdf(m->now, "poppy audit 1", out->audit)) != PF_OK ||
-	    (rc = pf_hkdf(m->now, purpose, out->nonce)) != PF_OK)
-		return rc;
-	return pf_hkdf(m->other_is != 0 ? m->other : m->now, purpose,
-	    out->other_nonce);
+	for (size_t i = 0; i < PF_COUNT(all); i++) {
+		rc = derive_one(m, all[i].purpose, all[i].now, all[i].other);
+		if (rc != PF_OK)
+			return rc;
+	}
+	return PF_OK;
 }
 
 enum pf_rc

@@ -17,6 +17,14 @@ struct pf_keys {
 	 * use if there is no other. */
 	unsigned char other_nonce[PF_KEY_LEN];
 	unsigned char audit[PF_KEY_LEN];	/* addresses, where hashed */
+	unsigned char csrf[PF_KEY_LEN];		/* of forms */
+	unsigned char other_csrf[PF_KEY_LEN];
+	/* One-time codes, and login names as limits count them. */
+	unsigned char code[PF_KEY_LEN];
+	unsigned char other_code[PF_KEY_LEN];
+	/* An Account Token's successor is made from it with this key: the same
+	 * one again while a master is not replaced. */
+	unsigned char successor[PF_KEY_LEN];
 };
 
 /*

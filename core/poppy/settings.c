@@ -2,19 +2,19 @@
  * The one table of all settings. What must hold between them is in
  * settings_read.c.
  */
-#include "core/poppy/settings.h"
+#include "core/poppy/settings_in.h"
 
 #include "core/base/log.h"
 #include "core/poppy/scope.h"
 #include "core/store/db.h"
 #include "core/web/url.h"
 
-#define AT(m)		offsetof(struct pf_settings, m)
-#define KEYS(k)		(k), PF_COUNT(k)
+#define AT(m)		PF_AT(m)
+#define KEYS(k)		PF_KEYS(k)
 #define YEAR		31536000
 
-static const char *
-check_https(struct pf_str s)
+const char *
+pf_check_https(struct pf_str s)
 {
 	return pf_url_is_https(s) ? NULL : "must be an https URL";
 }
@@ -150,8 +150,8 @@ check_method(struct pf_str s)
 	return "must be GET, POST, PUT, PATCH or DELETE";
 }
 
-static const char *
-check_scope(struct pf_str s)
+const char *
+pf_check_scope(struct pf_str s)
 {
 	return pf_scope_token(s) ? NULL : "is no scope (RFC 6749, 3.3)";
 }
@@ -167,7 +167,7 @@ check_api(struct pf_str s)
 static const char *
 check_resource(struct pf_str s)
 {
-	return s.n == 0 ? NULL : check_https(s);
+	return s.n == 0 ? NULL : pf_check_https(s);
 }
 
 /* A name in the secrets folder. */
@@ -253,8 +253,12 @@ static const struct pf_conf_table host_table = {
 };
 
 static const struct pf_conf_key mount_keys[] = {
-	{ "oauth", PF_CONF_STR, 0, 2, 200, "\"/poppy/oauth\"",
-	    "Where the OAuth endpoints are.", check_mount, NULL },
+	{ "oauth", PF_CONF_STR, AT(mounts.oauth) - AT(mounts), 2, 200,
+	    "\"/poppy/oauth\"", "Where the OAuth endpoints are.", check_mount,
+	    NULL },
+	{ "pages", PF_CONF_STR, AT(mounts.pages) - AT(mounts), 2, 200,
+	    "\"/poppy\"", "Where the pages for customers are: login, "
+	    "consent, device, agents; and sign-in.", check_mount, NULL },
 };
 static const struct pf_conf_table mount_table = {
 	sizeof(((struct pf_settings *)0)->mounts), KEYS(mount_keys)
@@ -422,7 +426,7 @@ static const struct pf_conf_key api_keys[] = {
 	{ "type", PF_CONF_STR, offsetof(struct pf_api, type), 1, 20, NULL,
 	    "\"openapi\" or \"mcp\".", check_api, NULL },
 	{ "url", PF_CONF_STR, offsetof(struct pf_api, url), 1, 1000, NULL,
-	    "Of its OpenAPI document, or of the MCP server.", check_https,
+	    "Of its OpenAPI document, or of the MCP server.", pf_check_https,
 	    NULL },
 	{ "description", PF_CONF_STR, offsetof(struct pf_api, description), 1,
 	    300, NULL, "Short; agents choose by it.", NULL, NULL },
@@ -451,7 +455,7 @@ static const struct pf_conf_key rule_keys[] = {
 	{ "signed_in", PF_CONF_BOOL, RULE(signed_in), 0, 0, "false",
 	    "Needs a signed-in Session Token.", NULL, NULL },
 	{ "scopes", PF_CONF_STRS, RULE(scopes), 0, 16, "[]",
-	    "Account scopes it needs, all of them.", check_scope, NULL },
+	    "Account scopes it needs, all of them.", pf_check_scope, NULL },
 };
 static const struct pf_conf_table rule_table = {
 	sizeof(struct pf_rule), KEYS(rule_keys)
@@ -524,6 +528,18 @@ static const struct pf_conf_key keys[] = {
 	    "How often somebody may ask; 0 is no limit.", NULL, &limit_table },
 	{ "audit", PF_CONF_OBJ, AT(audit), 0, 0, "{}",
 	    "The record of refusals.", NULL, &audit_table },
+	{ "sign_in", PF_CONF_OBJ, AT(sign_in), 0, 0, "{}",
+	    "What customers can let agents do.", NULL, &pf_sign_in_table },
+	{ "account_tokens", PF_CONF_OBJ, AT(account_tokens), 0, 0, "{}",
+	    "What a sign-in is remembered by.", NULL,
+	    &pf_account_token_table },
+	{ "device", PF_CONF_OBJ, AT(device), 0, 0, "{}", "Device Sign-In.",
+	    NULL, &pf_device_table },
+	{ "login", PF_CONF_OBJ, AT(login), 0, 0, "{}",
+	    "How customers log in on our pages.", NULL, &pf_login_table },
+	{ "mcp", PF_CONF_OBJ, AT(mcp), 0, 0, "{}",
+	    "Clients of MCP servers that don't know the protocol.", NULL,
+	    &pf_mcp_table },
 	{ "apis", PF_CONF_LIST, AT(apis), 0, 100, "[]",
 	    "APIs listed in poppy.json.", NULL, &api_table },
 	{ "guard", PF_CONF_LIST, AT(guard), 0, 100, "[]",

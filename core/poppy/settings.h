@@ -52,12 +52,19 @@ struct pf_guarded {
 	const struct pf_api *entry;	/* that one; NULL for "openapi" */
 };
 
+/* A scope of the shop's own (section 4.4). */
+struct pf_custom_scope {
+	int64_t line;
+	struct pf_str name;
+	struct pf_str description;
+};
+
 struct pf_settings {
 	struct { struct pf_str name; } organization;
 	struct pf_str issuer;	/* "": no auth, only a website is published */
 	int64_t issuer_line, web_line;	/* for faults */
 	struct pf_list hosts;	/* struct pf_host */
-	struct { struct pf_str oauth; } mounts;
+	struct { struct pf_str oauth, pages; } mounts;
 	bool web;		/* publish an (empty) web object */
 	struct {
 		struct pf_str conninfo;
@@ -96,6 +103,30 @@ struct pf_settings {
 		struct pf_str addresses;	/* "plain" or "hashed" */
 		int64_t days;
 	} audit;
+	struct {		/* scopes of each type; none: it is off */
+		int64_t line;
+		struct pf_strs direct, device, mediated;
+		struct pf_list custom_scopes;	/* struct pf_custom_scope */
+	} sign_in;
+	struct {
+		int64_t seconds;
+		bool rotate;
+		int64_t grace_seconds;
+	} account_tokens;
+	struct {		/* Device Sign-In */
+		int64_t seconds, interval_seconds;
+		int64_t guesses;	/* a quarter of an hour */
+	} device;
+	struct {		/* of customers, on our pages */
+		struct pf_str by;
+		int64_t by_line;
+		bool by_shop;		/* made of it */
+		struct pf_str shop_url;
+		int64_t idle_seconds;
+		/* a quarter of an hour */
+		int64_t failures_per_login, failures_per_address;
+	} login;
+	struct { bool public_clients; } mcp;
 	struct pf_list apis;	/* struct pf_api */
 	struct pf_list guard;	/* struct pf_guarded */
 
@@ -104,6 +135,11 @@ struct pf_settings {
 	struct pf_str issuer_path;		/* "" or "/path" */
 	struct pf_str token_endpoint;
 	struct pf_str revocation_endpoint;
+	struct pf_str authorization_endpoint;
+	struct pf_str device_endpoint;
+	struct pf_str verification_uri;		/* of Device Sign-In */
+	struct pf_str mediated_endpoint;
+	bool mcp_public;	/* public clients, and an MCP server for them */
 	struct pf_strs domains;			/* each once */
 	struct pf_list proxy_networks;		/* struct pf_network */
 };
@@ -120,6 +156,9 @@ const struct pf_host *pf_settings_host(const struct pf_settings *s,
 /* The API whose tokens are for this resource, byte for byte; NULL if none. */
 const struct pf_api *pf_settings_api(const struct pf_settings *s,
     struct pf_str resource);
+/* A scope of the shop's own, with what it allows. */
+bool pf_settings_custom_scope(const struct pf_settings *s, struct pf_str name,
+    struct pf_str *description);
 bool pf_guarded_covers(const struct pf_guarded *g, struct pf_str path);
 /* Used by settings.c alone: what must hold between apis and guard. */
 PF_MUST enum pf_rc pf_settings_link(const char *file, struct pf_arena *a,

@@ -166,9 +166,12 @@ pf_settings_link(const char *file, struct pf_arena *a, struct pf_settings *s,
 	if ((rc = copy(&l, &s->apis, sizeof(*l.api), &l.api)) != PF_OK ||
 	    (rc = copy(&l, &s->guard, sizeof(*l.guard), &l.guard)) != PF_OK)
 		return rc;
-	for (size_t i = 0; i < s->apis.n; i++)
+	for (size_t i = 0; i < s->apis.n; i++) {
 		if ((rc = link_api(&l, i)) != PF_OK)
 			return rc;
+		if (l.api[i].mcp && s->mcp.public_clients)
+			s->mcp_public = true;
+	}
 	for (size_t i = 0; i < s->guard.n; i++)
 		if ((rc = link_guarded(&l, &l.guard[i])) != PF_OK)
 			return rc;

@@ -1,7 +1,7 @@
 /*
  * Reading poppy.conf: what must hold between settings, and what is made of it.
  */
-#include "core/poppy/settings.h"
+#include "core/poppy/settings_in.h"
 
 #include "core/poppy/address.h"
 #include "core/web/url.h"
@@ -77,18 +77,34 @@ read_proxies(const struct checking *c, struct pf_settings *s)
 	return PF_OK;
 }
 
-/* An OAuth endpoint, on the issuer's host. */
+/* Endpoints and pages are on the issuer's host. */
 static enum pf_rc
-endpoint(const struct checking *c, const struct pf_settings *s,
-    const char *name, struct pf_str *out)
+write_endpoints(const struct checking *c, struct pf_settings *s)
 {
+	const struct {
+		struct pf_str mount;
+		const char *name;
+		struct pf_str *url;
+	} all[] = {
+		{ s->mounts.oauth, "/token", &s->token_endpoint },
+		{ s->mounts.oauth, "/revoke", &s->revocation_endpoint },
+		{ s->mounts.oauth, "/authorize", &s->authorization_endpoint },
+		{ s->mounts.oauth, "/device", &s->device_endpoint },
+		{ s->mounts.pages, "/device", &s->verification_uri },
+		{ s->mounts.pages, "/sign-in", &s->mediated_endpoint },
+	};
 	struct pf_buf b;
+	enum pf_rc rc;
 
-	pf_buf_init(&b, c->arena, 2048);
-	pf_buf_add(&b, s->issuer_host->base);
-	pf_buf_add(&b, s->mounts.oauth);
-	pf_buf_addz(&b, name);
-	return pf_buf_done(&b, out);
+	for (size_t i = 0; i < PF_COUNT(all); i++) {
+		pf_buf_init(&b, c->arena, 2048);
+		pf_buf_add(&b, s->issuer_host->base);
+		pf_buf_add(&b, all[i].mount);
+		pf_buf_addz(&b, all[i].name);
+		if ((rc = pf_buf_done(&b, all[i].url)) != PF_OK)
+			return rc;
+	}
+	return PF_OK;
 }
 
 /* The host whose base the issuer begins with, and what follows. */
@@ -96,7 +112,6 @@ static enum pf_rc
 check_issuer_host(const struct checking *c, struct pf_settings *s)
 {
 	const struct pf_host *h = s->hosts.v;
-	enum pf_rc rc;
 
 	for (size_t i = 0; i < s->hosts.n && s->issuer_host == NULL; i++) {
 		struct pf_str rest = pf_str_from(s->issuer, h[i].base.n);
@@ -110,9 +125,7 @@ check_issuer_host(const struct checking *c, struct pf_settings *s)
 	if (s->issuer_host == NULL)
 		return pf_conf_refuse(c->fault, c->file, s->issuer_line,
 		    "issuer", "must begin with the base of one of the hosts");
-	if ((rc = endpoint(c, s, "/token", &s->token_endpoint)) != PF_OK)
-		return rc;
-	return endpoint(c, s, "/revoke", &s->revocation_endpoint);
+	return write_endpoints(c, s);
 }
 
 static enum pf_rc
@@ -177,6 +190,8 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 		return rc;
 	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
 		return rc;
-	rc = check_published(&c, out);
-	return rc != PF_OK ? rc : pf_settings_link(file, a, out, fault);
+	if ((rc = check_published(&c, out)) != PF_OK ||
+	    (rc = pf_settings_sign_in(file, out, fault)) != PF_OK)
+		return rc;
+	return pf_settings_link(file, a, out, fault);
 }

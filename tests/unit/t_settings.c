@@ -91,6 +91,40 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "nonces that are no yes or no", "{" ISSUER HOSTS
 	    "\"proofs\": { \"nonces\": \"yes\" },\n" REST "}",
 	    "proofs.nonces", 4 },
+	{ "a type of sign-in with an unknown scope", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"direct\": [\"orders\"] },\n" REST "}",
+	    "sign_in.direct", 4 },
+	{ "... with a scope twice", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"device\": [\"poppy:read\", \"poppy:read\"] },\n"
+	    REST "}", "sign_in.device", 4 },
+	{ "... with a space in a scope", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"direct\": [\"poppy:read poppy:write\"] },\n"
+	    REST "}", "sign_in.direct[0]", 4 },
+	{ "... of the protocol's that there is none of", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"mediated\": [\"poppy:pay\"] },\n" REST "}",
+	    "sign_in.mediated", 4 },
+	{ "... without an issuer", "{\n\"issuer\": \"\",\n" HOSTS
+	    "\"sign_in\": { \"direct\": [\"poppy:read\"] },\n" REST "}",
+	    "sign_in.direct", 5 },
+	{ "a custom scope with the protocol's prefix", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"custom_scopes\": [{ \"name\": \"poppy:x\", "
+	    "\"description\": \"d\" }] },\n" REST "}",
+	    "sign_in.custom_scopes[0].name", 4 },
+	{ "... twice", "{" ISSUER HOSTS
+	    "\"sign_in\": { \"custom_scopes\": [{ \"name\": \"x\", "
+	    "\"description\": \"d\" },\n{ \"name\": \"x\", "
+	    "\"description\": \"e\" }] },\n" REST "}",
+	    "sign_in.custom_scopes.name", 5 },
+	{ "login at the shop without its page", "{" ISSUER HOSTS
+	    "\"login\": { \"by\": \"shop\" },\n" REST "}", "login.by", 4 },
+	{ "... on http", "{" ISSUER HOSTS "\"login\": { \"by\": \"shop\", "
+	    "\"shop_url\": \"http://shop.example/login\" },\n" REST "}",
+	    "login.shop_url", 4 },
+	{ "login by something else", "{" ISSUER HOSTS
+	    "\"login\": { \"by\": \"magic\" },\n" REST "}", "login.by", 4 },
+	{ "Account Tokens of no lifetime", "{" ISSUER HOSTS
+	    "\"account_tokens\": { \"seconds\": 0 },\n" REST "}",
+	    "account_tokens.seconds", 4 },
 	{ "no issuer", "{" HOSTS REST "}", "issuer", 1 },
 	{ "issuer elsewhere", "{\n\"issuer\": \"https://other.example\",\n"
 	    HOSTS REST "}", "issuer", 2 },
