@@ -87,7 +87,7 @@ struct pf_settings {
 	struct {
 		struct pf_strs ports;
 		int64_t timeout_ms, max_bytes, fresh_seconds, stale_seconds;
-		int64_t retry_seconds, cached;
+		int64_t retry_seconds, cached, keep_days;
 		bool registration;
 		int64_t new_per_hour, new_per_domain, new_per_address;
 		struct pf_strs allow_networks;

@@ -3,6 +3,9 @@
  */
 #include "fcgi/auth/auth.h"
 
+#include <stdatomic.h>
+
+#include "core/base/clock.h"
 #include "core/base/log.h"
 #include "core/poppy/nonce.h"
 
@@ -86,6 +89,29 @@ static const struct pf_stmt CLEAN = {
 	"clean", "SELECT sessions, tokens, audits FROM poppy_api.clean($1, $2)"
 };
 
+static const struct pf_stmt CLEAN_CLIENTS = {
+	"clean_clients", "SELECT poppy_api.clean_clients($1, $2)"
+};
+
+#define HOUR	3600
+
+/* Agents that don't come back, once an hour: it reads every Session. */
+static enum pf_rc
+clean_clients(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
+{
+	static _Atomic int64_t due;	/* in whichever thread */
+	const struct pf_param limit[] = {
+		PF_INT4(10000), PF_INT8(app->set.agents.keep_days * 86400)
+	};
+	struct pf_row row;
+	int64_t now = pf_now_at();
+
+	if (now < due)
+		return PF_OK;
+	due = now + HOUR;
+	return pf_db_one(db, a, &CLEAN_CLIENTS, limit, PF_COUNT(limit), &row);
+}
+
 /* What fails here is logged by db, and done at the next tick. */
 static void
 tick(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
@@ -99,6 +125,8 @@ tick(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
 	rc = pf_db_one(db, a, &REPLAY_ROTATE, NULL, 0, &row);
 	if (rc == PF_OK)
 		rc = pf_db_one(db, a, &CLEAN, limit, PF_COUNT(limit), &row);
+	if (rc == PF_OK)
+		rc = clean_clients(app, db, a);
 	if (rc != PF_OK)
 		PF_LOG(PF_LOG_WARN, "tick", PF_F_Z("result", pf_rc_name(rc)));
 }

@@ -300,6 +300,24 @@ test('registration: only those allowed, others unfetched',
 	t.eq((await start(a)).status, 200, 'without registration');
 }, { timeout: 90000 });
 
+test('workers forget agents that don\'t come back', [], async (t) => {
+	const gone = new Agent(w), back = new Agent(w), listed = new Agent(w);
+	const known = async () => (await w.sql('SELECT string_agg(client_id, ' +
+	    `',' ORDER BY client_no) FROM poppy.client WHERE client_id IN ` +
+	    `('${gone.id}', '${back.id}', '${listed.id}')`)).trim();
+
+	await w.sql('INSERT INTO poppy.client (client_id, fetched_at) SELECT ' +
+	    'id, poppy.now_at() - d * 86400 FROM (VALUES ' +
+	    `('${gone.id}', 31), ('${back.id}', 29), ('${listed.id}', 31)) ` +
+	    'v (id, d)');
+	await w.rule(listed.id, 'allow');
+	await settle((c) => Object.assign(c, CAPS, { keep_days: 30 }));
+	t.ok(await until(async () => await known() === `${back.id},${listed.id}`,
+	    25000, 500), 'one is gone', await known());
+	t.eq((await start(gone)).status, 200, 'it may come again');
+	await w.rule(listed.id, null);
+}, { timeout: 90000 });
+
 test('the cap on new client_ids: address, then domain, then all',
     proves('R-4.1-14'), async (t) => {
 	const known = on(hosts[3]);

@@ -264,6 +264,110 @@ blocked(void)
 	got_is(get(ID, true, false), "fresh", true, "unblocked: as before");
 }
 
+/* How many went of those not fetched for so long. */
+static int64_t
+cleaned(int days)
+{
+	struct pf_param v[] = { PF_INT4(10), PF_INT8(days * 86400) };
+	static const struct pf_stmt ST = {
+		"clean_clients", "SELECT poppy_api.clean_clients($1, $2)"
+	};
+	struct pf_row r;
+
+	tap_need(pf_db_one(db, &sql_arena, &ST, v, PF_COUNT(v), &r) == PF_OK,
+	    "clean_clients");
+	return pf_row_int(&r, 0);
+}
+
+static bool
+there(const char *name)
+{
+	return sql_number("SELECT count(*) FROM poppy.client WHERE client_id "
+	    "= 'https://old.example/%s'", name) == 1;
+}
+
+/* Agents that don't come back go, unless something still names them. */
+static void
+cleans(void)
+{
+	char outcome[16];
+
+	pg_sql("INSERT INTO poppy.client (client_id, fetched_at, first_at, "
+	    "status, allowed, version) SELECT 'https://old.example/' || n, "
+	    "poppy.now_at() - d * 86400, 0, s, a, 1 FROM (VALUES "
+	    "('gone', 401, 'known', false), ('back', 399, 'known', false), "
+	    "('block', 999, 'blocked', false), ('allow', 999, 'known', true), "
+	    "('session', 999, 'known', false), ('ended', 999, 'known', false)"
+	    ") v (n, d, s, a)");
+	pg_sql("INSERT INTO poppy.client (client_id, first_at) VALUES "
+	    "('https://old.example/new', poppy.now_at() - 399 * 86400)");
+	pg_sql("INSERT INTO poppy.session (bucket, sid, client_no, user_key, "
+	    "started_at, used_at, ends_at, ended_at) SELECT 7, "
+	    "substr(sha256(client_id::bytea), 1, 16), client_no, "
+	    "sha256('u'), 0, 0, 9999999999, CASE WHEN client_id LIKE '%ended' "
+	    "THEN 0 END FROM poppy.client WHERE client_id LIKE '%/session' OR "
+	    "client_id LIKE '%/ended'");
+	tap_is(cleaned(1000), 0, "none is as old as that");
+	tap_is(cleaned(400), 1, "one that came back never");
+	tap_ok(!there("gone"), "... is gone");
+	tap_ok(there("back"), "one that was here a little later stays");
+	tap_ok(there("new"), "one that was never fetched counts from its start");
+	tap_ok(there("block") && there("allow"), "so do those of a rule");
+	tap_ok(there("session"), "one with a Session");
+	tap_ok(there("ended"), "... and one whose Session's row is still there");
+	pg_sql("DELETE FROM poppy.session WHERE ended_at = 0");
+	tap_is(cleaned(400), 1, "until clean() has taken that");
+	tap_ok(!there("ended"), "... then it goes");
+	(void)store("https://old.example/gone", "k", 300, 600, outcome);
+	(void)sql_is(outcome, "ok", "who comes back after all is known again");
+	tap_ok(there("gone"), "... as a new one");
+
+	pg_sql("INSERT INTO poppy.client (client_id) SELECT "
+	    "'https://many.example/' || i FROM generate_series(1, 12) i");
+	tap_is(cleaned(0), 10, "a call is bounded");
+	tap_is(cleaned(0), 2 + 2, "... the next goes on");
+	tap_ok(!there("back") && !there("new"), "... with younger ones");
+	tap_ok(there("gone"), "who was here this week never goes");
+	pg_sql("INSERT INTO poppy.doctor SELECT id, client_id, '', '', t FROM ("
+	    "SELECT i, repeat(i::text, 22) AS id, 'https://old.example/poppy/"
+	    "doctor/' || repeat(i::text, 22) || '.json' AS client_id, "
+	    "i * 9999999999 AS t FROM generate_series(0, 1) i) d;"
+	    "INSERT INTO poppy.client (client_id, allowed) "
+	    "SELECT client_id, true FROM poppy.doctor");
+	tap_is(cleaned(400), 0, "agents of poppyctl doctor");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client c JOIN "
+	    "poppy.doctor d USING (client_id) WHERE expires_at > 0"), 1,
+	    "... stay for their hour");
+	tap_is(sql_number("SELECT count(*) FROM poppy.client WHERE client_id "
+	    "LIKE '%%/poppy/doctor/%%'"), 1, "... and go then");
+	pg_sql("DELETE FROM poppy.doctor; DELETE FROM poppy.session; "
+	    "DELETE FROM poppy.client WHERE client_id LIKE '%.example/%' AND "
+	    "client_id <> '" ID "'");
+}
+
+/* Two at once: one works, the other leaves it to that. */
+static void
+cleans_alone(void)
+{
+	struct pf_db *su = sql_open(pg.conninfo);
+	static const struct pf_stmt LOCK = {
+		"lock", "SELECT 1 FROM (SELECT pg_advisory_lock(20480, 3)) l"
+	};
+	struct pf_row r;
+
+	pg_sql("INSERT INTO poppy.client (client_id) VALUES "
+	    "('https://old.example/a')");
+	tap_need(pf_db_one(su, &sql_arena, &LOCK, NULL, 0, &r) == PF_OK,
+	    "lock");
+	tap_is(cleaned(400), 0, "another one is at it");
+	pf_db_free(su);
+	for (int i = 0; i < 100 && there("a"); i++) {
+		(void)cleaned(400);
+		(void)usleep(10000);
+	}
+	tap_ok(!there("a"), "... and when it is done");
+}
+
 /* Anybody can invent client_ids; only so many are remembered. */
 static void
 bounded(void)
@@ -291,6 +395,8 @@ main(void)
 	stale();
 	given_back();
 	blocked();
+	cleans();
+	cleans_alone();
 	bounded();
 	pf_db_free(db);
 	pf_arena_free(&sql_arena);

@@ -276,6 +276,9 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "agents below none for an address", "{" ISSUER HOSTS
 	    "\"agents\": { \"new_per_address\": -1 },\n" REST "}",
 	    "agents.new_per_address", 4 },
+	{ "agents that are forgotten at once", "{" ISSUER HOSTS
+	    "\"agents\": { \"keep_days\": 29 },\n" REST "}",
+	    "agents.keep_days", 4 },
 	{ "registration in words", "{" ISSUER HOSTS
 	    "\"agents\": { \"registration\": \"on\" },\n" REST "}",
 	    "agents.registration", 4 },
@@ -317,6 +320,7 @@ check_good(struct pf_arena *a)
 	tap_is(s.limits.token_per_address, 120, "token requests of an address");
 	tap_is((long long)s.proxy_networks.n, 0, "no proxy");
 	tap_is(s.audit.days, 180, "days of the audit");
+	tap_is(s.agents.keep_days, 400, "days of agents that stay away");
 	tap_ok(s.audit.addresses.p != NULL &&
 	    strcmp(s.audit.addresses.p, "plain") == 0, "plain addresses");
 	tap_is(read_text(a, "{" ISSUER HOSTS "\"proxies\": [\"10.0.0.0/8\", "
