@@ -5,6 +5,7 @@
 #ifndef PF_CLIENT_H
 #define PF_CLIENT_H
 
+#include "core/base/conf.h"
 #include "core/jose/jwk.h"
 
 #define PF_CLIENT_ID_MAX	2048
@@ -29,21 +30,35 @@ bool pf_client_id_ok(struct pf_str client_id);
 
 /* What we need of a metadata document; views into the arena's JSON. */
 struct pf_client_doc {
-	struct pf_str jwks_uri;
+	struct pf_str jwks_uri;	/* PF_NOSTR for a public client */
 	struct pf_str name;	/* client_name made fit: label.h; or PF_NOSTR */
 	struct pf_str logo_uri;	/* https, or PF_NOSTR; never fetched by us */
+	struct pf_strs redirect_uris;
+	/* It has no key and authenticates by none: a client of MCP servers
+	 * that does not know the protocol (section 6). */
+	bool is_public;
 };
 /*
  * Judge a metadata document fetched from client_id: its client_id equals the
  * URL byte for byte; jwks_uri and every redirect_uris entry are https on the
  * host of client_id or below it; token_endpoint_auth_method is absent or
- * private_key_jwt. A client_name or logo_uri that won't do is left out.
- * PF_E_INPUT with *why, a constant.
+ * private_key_jwt. With public_ok it may also be none; such a client needs no
+ * jwks_uri and may have redirect_uris on a loopback address (RFC 8252, 7.3). A
+ * client_name or logo_uri that won't do is left out. PF_E_INPUT with *why, a
+ * constant.
  */
 PF_MUST enum pf_rc pf_client_doc(struct pf_arena *a, struct pf_str client_id,
-    struct pf_str text, struct pf_client_doc *out, const char **why);
+    struct pf_str text, bool public_ok, struct pf_client_doc *out,
+    const char **why);
+/*
+ * Is uri, byte for byte, one of its redirect_uris? One on a loopback address is
+ * so only for sign-in to an MCP server, and there with any port.
+ */
+bool pf_client_redirect(const struct pf_client_doc *doc, struct pf_str uri,
+    bool mcp);
 
-/* Make one from what was fetched or stored. PF_E_INPUT with *why if the key set
+/* Make one from what was fetched or stored; jwks is "" for a public client,
+ * which has no keys, so that nothing it signs is right. PF_E_INPUT with *why if the key set
  * is none, PF_E_MEM. Give it back with pf_client_drop(). */
 PF_MUST enum pf_rc pf_client_new(struct pf_str client_id, int64_t no,
     int64_t version, bool allowed, struct pf_str jwks, int64_t fresh_s,

@@ -33,6 +33,15 @@ PF_MUST enum pf_rc pf_client_load(struct pf_req *rq, struct pf_str client_id,
 PF_MUST enum pf_rc pf_client_reload(struct pf_req *rq,
     const struct pf_client *had, const struct pf_client **out);
 
+/*
+ * What its metadata document says about it, as it was last fetched: for the
+ * endpoints that show it to people. One more round trip, which those can bear.
+ * invalid_client noted when the document is gone or is not one that the
+ * settings accept any more.
+ */
+PF_MUST enum pf_rc pf_client_about(struct pf_req *rq,
+    const struct pf_client *client, struct pf_client_doc *out);
+
 /* Seconds of max-age in a Cache-Control value, clamped to 60 s and one day;
  * 60 for no-store and no-cache; otherwise_s if neither is said. */
 int64_t pf_fetch_fresh_s(struct pf_str cache_control, int64_t otherwise_s);

@@ -25,6 +25,7 @@ struct pf_flight {
 	int64_t deadline_ms;		/* of both documents together */
 	size_t max_bytes;
 	int64_t fresh_default_s, stale_s, retry_s;
+	bool public_ok;			/* clients without keys are welcome */
 	/* The last answer. */
 	enum pf_outbound_fault fault;
 	int status;
@@ -292,7 +293,8 @@ judge_metadata(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 	struct pf_client_doc doc;
 	const char *why;
 
-	if (pf_client_doc(a, f->client_id, f->body, &doc, &why) != PF_OK) {
+	if (pf_client_doc(a, f->client_id, f->body, f->public_ok, &doc, &why)
+	    != PF_OK) {
 		failed(f, db, a, why, false);
 		return;
 	}
@@ -302,7 +304,10 @@ judge_metadata(struct pf_flight *f, struct pf_db *db, struct pf_arena *a)
 	f->logo_uri = keep(doc.logo_uri);
 	f->fresh_s = f->said_fresh_s;
 	f->stage = KEYS;
-	if (take_off(f, doc.jwks_uri) != PF_OK)
+	if (doc.is_public) {
+		f->body = keep(PF_LIT(""));
+		store(f, db, a);
+	} else if (take_off(f, doc.jwks_uri) != PF_OK)
 		give_back(f, db, a);
 }
 
@@ -378,6 +383,7 @@ flight_new(struct pf_proc *proc, const struct pf_settings *s,
 	f->fresh_default_s = s->agents.fresh_seconds;
 	f->stale_s = s->agents.stale_seconds;
 	f->retry_s = s->agents.retry_seconds;
+	f->public_ok = s->mcp_public;
 	if (pf_str_given(f->client_id))
 		return f;
 	flight_free(f);

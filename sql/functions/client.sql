@@ -341,3 +341,17 @@ REVOKE ALL ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
     TO poppy_auth;
+
+-- The metadata document of a client as it was last fetched and found good; NULL
+-- if there is no such client, or it is blocked.
+CREATE OR REPLACE FUNCTION poppy_api.client_metadata(p_client_no bigint)
+RETURNS text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT c.metadata FROM poppy.client c
+	    WHERE c.client_no = p_client_no AND c.status = 'known');
+END
+$$;
+REVOKE ALL ON FUNCTION poppy_api.client_metadata(bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.client_metadata(bigint) TO poppy_auth;

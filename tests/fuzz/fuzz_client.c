@@ -16,7 +16,7 @@ fuzz_one(struct pf_str in)
 		return false;
 	FUZZ_HOLDS(pf_url_is_https(id) && id.n <= PF_CLIENT_ID_MAX);
 	FUZZ_HOLDS(pf_url_parse(id, &u) == PF_OK && u.path.n > 0);
-	if (pf_client_doc(&fuzz_arena, id, rest, &doc, &why) != PF_OK) {
+	if (pf_client_doc(&fuzz_arena, id, rest, false, &doc, &why) != PF_OK) {
 		FUZZ_HOLDS(why != NULL);
 		return false;
 	}

@@ -194,8 +194,31 @@ is "$(ask "SELECT string_agg(oid::regprocedure::text, ' ') FROM pg_proc
 may="SELECT string_agg(proname, ' ' ORDER BY proname) FROM pg_proc WHERE
     pronamespace IN ('poppy_api'::regnamespace, 'poppy'::regnamespace)
     AND has_function_privilege(current_user, oid, 'EXECUTE')"
+# One name a line, in order.
+words() {
+	paste -sd ' '
+}
 is "$(PGUSER=poppy_auth ask "$may")" \
-    "audit_add clean clean_clients client_fail client_get client_store doctor_end doctor_get doctor_publish host_tell replay_rotate schema_functions schema_oldest schema_version session_start token_revoke" \
+    "$(words <<-END
+	audit_add
+	clean
+	clean_clients
+	client_fail
+	client_get
+	client_metadata
+	client_store
+	doctor_end
+	doctor_get
+	doctor_publish
+	host_tell
+	replay_rotate
+	schema_functions
+	schema_oldest
+	schema_version
+	session_start
+	token_revoke
+	END
+    )" \
     "what poppy_auth may call"
 is "$(PGUSER=poppy_guard ask "$may")" \
     "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \

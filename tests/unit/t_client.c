@@ -90,13 +90,102 @@ documents(struct pf_arena *a)
 	const char *why = NULL;
 
 	for (size_t i = 0; i < PF_COUNT(good); i++)
-		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(good[i].doc), &doc,
-		    &why), PF_OK, "taken: %s", good[i].why);
+		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(good[i].doc), false,
+		    &doc, &why), PF_OK, "taken: %s", good[i].why);
 	for (size_t i = 0; i < PF_COUNT(bad); i++) {
 		why = NULL;
-		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(bad[i].doc), &doc,
-		    &why), PF_E_INPUT, "refused: %s", bad[i].why);
+		tap_is(pf_client_doc(a, PF_LIT(ID), pf_str(bad[i].doc), false,
+		    &doc, &why), PF_E_INPUT, "refused: %s", bad[i].why);
 		tap_ok(why != NULL, "and says why: %s", bad[i].why);
+	}
+}
+
+/* Of a client that has no keys of its own. */
+#define NONE	"\"token_endpoint_auth_method\":\"none\""
+#define TO(uri)	NONE ",\"redirect_uris\":[\"" uri "\"]"
+static const struct { const char *doc; bool fine; } public[] = {
+	{ DOC(NONE), true },
+	{ DOC(NONE ",\"jwks_uri\":\"http://other.example/\""), true },
+	{ DOC(TO("https://agent.example/cb")), true },
+	{ DOC(TO("http://127.0.0.1/cb")), true },
+	{ DOC(TO("http://127.0.0.1:9000/cb")), true },
+	{ DOC(TO("http://[::1]/cb")), true },
+	{ DOC(TO("http://localhost:9000/cb")), true },
+	{ DOC(TO("https://evil.example/cb")), false },
+	{ DOC(TO("http://agent.example/cb")), false },
+	{ DOC(TO("http://127.0.0.1@evil.example/cb")), false },
+	{ DOC(TO("http://u@127.0.0.1/cb")), false },
+	{ DOC(TO("http://127.0.0.1.evil.example/cb")), false },
+	{ DOC(TO("http://127.0.0.2/cb")), false },
+	{ DOC(TO("http://127.1/cb")), false },
+	{ DOC(TO("http://LOCALHOST/cb")), false },
+	{ DOC(TO("http://localhost/cb#f")), false },
+	{ DOC(TO("app:/cb")), false },
+	{ DOC("\"redirect_uris\":[\"http://127.0.0.1/cb\"]," JWKS), false },
+	{ DOC("\"token_endpoint_auth_method\":\"None\""), false },
+};
+
+/* What is registered, what is asked for, and whether it may be. */
+static const struct {
+	const char *registered, *asked;
+	bool plain, mcp;
+} redirects[] = {
+	{ "https://agent.example/cb", "https://agent.example/cb", true, true },
+	{ "https://agent.example/cb", "https://agent.example/cb/", false, false },
+	{ "https://agent.example/cb", "https://agent.example/cb?a", false,
+	    false },
+	{ "https://agent.example/cb", "https://agent.example:443/cb", false,
+	    false },
+	{ "https://agent.example/cb", "https://AGENT.example/cb", false, false },
+	{ "https://agent.example/cb", "https://agent.example/x/../cb", false,
+	    false },
+	{ "https://agent.example/cb", "https://agent.example/x/..;/cb", false,
+	    false },
+	{ "https://agent.example/cb", "https://agent.example/%63b", false,
+	    false },
+	{ "https://agent.example/cb", "https://agent.example/cb\t", false,
+	    false },
+	{ "https://agent.example/cb", "https://agent.example\\@evil/cb", false,
+	    false },
+	{ "https://agent.example/cb", "", false, false },
+	{ "http://127.0.0.1/cb", "http://127.0.0.1:41234/cb", false, true },
+	{ "http://127.0.0.1:9000/cb", "http://127.0.0.1:9001/cb", false, true },
+	{ "http://127.0.0.1/cb", "http://127.0.0.1/cb", false, true },
+	{ "http://[::1]/cb", "http://[::1]:41234/cb", false, true },
+	{ "http://127.0.0.1/cb", "http://localhost:41234/cb", false, false },
+	{ "http://127.0.0.1/cb", "http://127.0.0.1:41234/cb?a=b", false, false },
+	{ "http://127.0.0.1/cb", "http://127.0.0.1:41234/other", false, false },
+	{ "http://127.0.0.1/cb", "http://127.0.0.1:99999/cb", false, false },
+	{ "http://127.0.0.1/cb", "https://127.0.0.1:41234/cb", false, false },
+};
+
+static void
+public_clients(struct pf_arena *a)
+{
+	struct pf_client_doc doc;
+	const char *why;
+
+	for (size_t i = 0; i < PF_COUNT(public); i++) {
+		struct pf_str text = pf_str(public[i].doc);
+
+		tap_is(pf_client_doc(a, PF_LIT(ID), text, true, &doc, &why),
+		    public[i].fine ? PF_OK : PF_E_INPUT, "public client %s",
+		    public[i].doc);
+		tap_ok(!public[i].fine || (doc.is_public &&
+		    !pf_str_given(doc.jwks_uri)), "... has no keys");
+		tap_is(pf_client_doc(a, PF_LIT(ID), text, false, &doc, &why),
+		    PF_E_INPUT, "... nor anywhere without an MCP server");
+	}
+	for (size_t i = 0; i < PF_COUNT(redirects); i++) {
+		struct pf_str one = pf_str(redirects[i].registered);
+		struct pf_str asked = pf_str(redirects[i].asked);
+
+		doc = (struct pf_client_doc){ .redirect_uris = { &one, 1 } };
+		tap_is(pf_client_redirect(&doc, asked, false),
+		    redirects[i].plain, "%s registered, to %s",
+		    redirects[i].registered, redirects[i].asked);
+		tap_is(pf_client_redirect(&doc, asked, true),
+		    redirects[i].mcp, "... for an MCP server");
 	}
 }
 
@@ -225,7 +314,9 @@ main(void)
 
 	tap_need(pf_crypt_init() == PF_OK, "OpenSSL");
 	tap_need(pf_arena_init(&a, 65536, 1 << 20) == PF_OK, "memory");
+	public_clients(&a);
 	documents(&a);
+	public_clients(&a);
 	tap_ok(pf_client_id_ok(PF_LIT(ID)), "a client_id");
 	for (size_t i = 0; i < PF_COUNT(bad_ids); i++)
 		tap_ok(!pf_client_id_ok(pf_str(bad_ids[i])),

@@ -110,7 +110,7 @@ document(struct pf_arena *a, size_t i)
 	    "\"https://agent.example/c\",\"jwks_uri\":"
 	    "\"https://agent.example/j\",%s}", docs[i].members);
 	tap_is(pf_client_doc(a, PF_LIT("https://agent.example/c"),
-	    pf_str(text), &doc, &why), PF_OK, "document: %s", docs[i].why);
+	    pf_str(text), false, &doc, &why), PF_OK, "document: %s", docs[i].why);
 	tap_is_z(doc.name, docs[i].name, "... its name");
 	tap_is_z(doc.logo_uri, docs[i].logo, "... its logo");
 }
