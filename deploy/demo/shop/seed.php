@@ -1,23 +1,42 @@
 <?php
-// Adds the first customers, as the database's owner, each password hashed by
-// PHP: bcrypt and Argon2id as shops have them side by side after the years.
-// Prints what the accounts are, one line a customer: e-mail, password, kind.
+// Adds the first customers, as the database's owner, each with a password hashed
+// in one of the ways that shops have side by side after the years. Prints what
+// the accounts are, one line a customer: e-mail, password, kind, hash.
 declare(strict_types=1);
+
+require __DIR__ . '/lib/password.php';
 
 const PEOPLE = [
 	['ada@tidewell.example', 'Ada Brandt', 'salt-and-lantern-1',
-	    PASSWORD_BCRYPT, 'customer', true],
+	    'bcrypt', 'customer'],
 	['jonas@tidewell.example', 'Jonas Okafor', 'salt-and-lantern-2',
-	    PASSWORD_ARGON2ID, 'customer', true],
+	    'argon2id', 'customer'],
 	['mira@tidewell.example', 'Mira Sørensen', 'salt-and-lantern-3',
-	    PASSWORD_BCRYPT, 'customer', true],
+	    'bcrypt', 'customer'],
 	['leo@tidewell.example', 'Leo Castellanos', 'salt-and-lantern-4',
-	    PASSWORD_ARGON2ID, 'customer', true],
+	    'argon2id', 'customer'],
 	['loft@tidewell.example', 'Hanne Vik', 'salt-and-lantern-5',
-	    PASSWORD_BCRYPT, 'manager', true],
+	    'bcrypt', 'manager'],
 	['closed@tidewell.example', 'Piet Closed', 'salt-and-lantern-6',
-	    PASSWORD_BCRYPT, 'customer', false],
+	    'bcrypt', 'disabled'],
+	['nora@tidewell.example', 'Nora Lindqvist', 'salt-and-lantern-7',
+	    'wordpress', 'customer'],
+	['yusuf@tidewell.example', 'Yusuf Demir', 'salt-and-lantern-8',
+	    'phpass', 'customer'],
+	['emil@tidewell.example', 'Emil Moreau', 'salt-and-lantern-9',
+	    'bcrypt', 'unverified'],
 ];
+
+function hash_of(string $password, string $how): string
+{
+	return match ($how) {
+	'bcrypt' => password_hash($password, PASSWORD_BCRYPT),
+	'argon2id' => password_hash($password, PASSWORD_ARGON2ID),
+	'wordpress' => '$wp' . password_hash(wordpress($password),
+	    PASSWORD_BCRYPT),
+	'phpass' => phpass($password, '$P$B' . bin2hex(random_bytes(4))),
+	};
+}
 
 const PLACES = [
 	['Fischmarkt 11', '', '20459', 'Hamburg', 'DE'],
@@ -29,12 +48,13 @@ const PLACES = [
 function add_people(PDO $db): void
 {
 	$add = $db->prepare('INSERT INTO shop.customer (email, name, password, ' .
-	    'role, active) VALUES (?, ?, ?, ?, ?)');
-	foreach (PEOPLE as [$email, $name, $password, $algo, $role, $active]) {
-		$add->execute([$email, $name, password_hash($password, $algo),
-		    $role, $active ? 't' : 'f']);
-		echo $email, "\t", $password, "\t",
-		    $active ? $role : 'disabled', "\t", $algo, "\n";
+	    'role, active, confirmed) VALUES (?, ?, ?, ?, ?, ?)');
+	foreach (PEOPLE as [$email, $name, $password, $how, $kind]) {
+		$add->execute([$email, $name, hash_of($password, $how),
+		    $kind === 'manager' ? 'manager' : 'customer',
+		    $kind === 'disabled' ? 'f' : 't',
+		    $kind === 'unverified' ? 'f' : 't']);
+		echo implode("\t", [$email, $password, $kind, $how]), "\n";
 	}
 }
 

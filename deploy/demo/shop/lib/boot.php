@@ -10,6 +10,7 @@ require __DIR__ . '/db.php';
 require __DIR__ . '/session.php';
 require __DIR__ . '/catalog.php';
 require __DIR__ . '/cart.php';
+require __DIR__ . '/password.php';
 require __DIR__ . '/customer.php';
 
 // The database may be away for a moment: say so, and say it with a status

@@ -7,21 +7,19 @@ const COUNTRIES = ['AT' => 'Austria', 'BE' => 'Belgium', 'DE' => 'Germany',
     'NL' => 'Netherlands', 'PT' => 'Portugal', 'SE' => 'Sweden'];
 
 const LOGIN_TRIES = 10;
-const PASSWORD_MIN = 10;
 
 // Who is logged in. An account that is closed meanwhile is out at once.
 function customer(): ?array
 {
-	static $row = false;
+	static $found = [];
 
-	if ($row === false) {
-		$row = isset($_SESSION['customer']) ? row('SELECT id, email, ' .
-		    'name, phone, role FROM customer WHERE id = ? AND active',
-		    [$_SESSION['customer']]) : null;
-		if ($row === null)
-			unset($_SESSION['customer']);
-	}
-	return $row;
+	$id = $_SESSION['customer'] ?? 0;
+	if (!array_key_exists($id, $found))
+		$found[$id] = $id === 0 ? null : row('SELECT id, email, name, ' .
+		    'phone, role FROM customer WHERE id = ? AND active', [$id]);
+	if ($found[$id] === null)
+		unset($_SESSION['customer']);
+	return $found[$id];
 }
 
 function need_customer(): array
@@ -40,12 +38,6 @@ function local_path(string $path, string $else = '/'): string
 	    $path) ? $path : $else;
 }
 
-function password_make(string $password): string
-{
-	return password_hash($password, defined('PASSWORD_ARGON2ID') ?
-	    PASSWORD_ARGON2ID : PASSWORD_BCRYPT);
-}
-
 // The customer's row, or why not. An unknown address costs a hash as well,
 // so that the time taken doesn't tell which addresses have an account.
 function login(string $email, string $password): array|string
@@ -58,7 +50,7 @@ function login(string $email, string $password): array|string
 		return 'Too many attempts. Please wait a quarter of an hour.';
 	$c = row('SELECT id, email, name, password, active FROM customer ' .
 	    'WHERE lower(email) = lower(?)', [$email]);
-	if (!password_verify($password, $c['password'] ?? $dummy) || !$c) {
+	if (!password_fits($password, $c['password'] ?? $dummy) || !$c) {
 		query('INSERT INTO login_failure VALUES (lower(?))', [$email]);
 		return 'E-mail address or password is not right.';
 	}
@@ -66,18 +58,6 @@ function login(string $email, string $password): array|string
 		return 'This account is closed. Please write to us.';
 	query('DELETE FROM login_failure WHERE email = lower(?)', [$email]);
 	return $c;
-}
-
-// What is wrong with a new password, or null.
-function password_problem(string $new, string $again): ?string
-{
-	return match (true) {
-	strlen($new) < PASSWORD_MIN =>
-	    'A password has at least ' . PASSWORD_MIN . ' characters.',
-	strlen($new) > 72 => 'A password has up to 72 bytes.',
-	$new !== $again => 'The two passwords differ.',
-	default => null,
-	};
 }
 
 const ADDRESS_FIELDS = ['name' => 120, 'street' => 120, 'extra' => 120,

@@ -89,6 +89,8 @@ CREATE TABLE customer (
 	role		text NOT NULL DEFAULT 'customer'
 			CHECK (role IN ('customer', 'manager')),
 	active		boolean NOT NULL DEFAULT true,
+	-- false: came with an older shop, and never answered its mail.
+	confirmed	boolean NOT NULL DEFAULT true,
 	created_at	timestamptz NOT NULL DEFAULT now(),
 	updated_at	timestamptz NOT NULL DEFAULT now()
 );
