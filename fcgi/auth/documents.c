@@ -9,6 +9,7 @@
 
 #define DOCUMENT_MAX	(256u << 10)
 #define GRANT_SESSION	"urn:ietf:params:oauth:grant-type:jwt-bearer"
+#define GRANT_DEVICE	"urn:ietf:params:oauth:grant-type:device_code"
 
 static void
 write_apis(struct pf_jw *w, const struct pf_settings *s)
@@ -30,6 +31,52 @@ write_apis(struct pf_jw *w, const struct pf_settings *s)
 	pf_jw_close(w, ']');
 }
 
+static void
+write_scopes(struct pf_jw *w, const char *key, const struct pf_strs *scopes)
+{
+	pf_jw_open(w, key, '[');
+	for (size_t i = 0; i < scopes->n; i++)
+		pf_jw_str(w, NULL, scopes->v[i]);
+	pf_jw_close(w, ']');
+}
+
+static void
+write_type(struct pf_jw *w, const char *type, const struct pf_strs *scopes)
+{
+	if (scopes->n == 0)
+		return;
+	pf_jw_open(w, type, '{');
+	write_scopes(w, "scopes", scopes);
+	pf_jw_close(w, '}');
+}
+
+/* Sections 3.1 and 4.4. */
+static void
+write_auth(struct pf_jw *w, const struct pf_settings *s)
+{
+	const struct pf_custom_scope *c = s->sign_in.custom_scopes.v;
+
+	pf_jw_open(w, "auth", '{');
+	pf_jw_str(w, "issuer", s->issuer);
+	write_type(w, "direct", &s->sign_in.direct);
+	write_type(w, "device", &s->sign_in.device);
+	if (s->sign_in.custom_scopes.n != 0)
+		pf_jw_open(w, "custom_scopes", '{');
+	for (size_t i = 0; i < s->sign_in.custom_scopes.n; i++)
+		pf_jw_str(w, c[i].name.p, c[i].description);
+	if (s->sign_in.custom_scopes.n != 0)
+		pf_jw_close(w, '}');
+	pf_jw_close(w, '}');
+}
+
+/* Does anything need the auth object? */
+static bool
+needs_auth(const struct pf_settings *s)
+{
+	return s->apis.n != 0 || s->sign_in.direct.n != 0 ||
+	    s->sign_in.device.n != 0 || s->sign_in.mediated.n != 0;
+}
+
 /* Section 3.1. What we don't offer is left out. */
 static enum pf_rc
 write_poppy_json(struct pf_app *app, struct pf_str domain, struct pf_str *out)
@@ -46,11 +93,8 @@ write_poppy_json(struct pf_app *app, struct pf_str domain, struct pf_str *out)
 	pf_jw_str(&w, "name", s->organization.name);
 	pf_jw_str(&w, "domain", domain);
 	pf_jw_close(&w, '}');
-	if (s->apis.n != 0) {
-		pf_jw_open(&w, "auth", '{');
-		pf_jw_str(&w, "issuer", s->issuer);
-		pf_jw_close(&w, '}');
-	}
+	if (needs_auth(s))
+		write_auth(&w, s);
 	if (s->web) {
 		pf_jw_open(&w, "web", '{');
 		pf_jw_close(&w, '}');
@@ -72,10 +116,71 @@ write_list(struct pf_jw *w, const char *key, struct pf_str words)
 }
 
 static void
-write_endpoint_auth(struct pf_jw *w, const char *methods, const char *algs)
+write_endpoint_auth(struct pf_jw *w, const char *methods, const char *algs,
+    bool also_none)
 {
-	write_list(w, methods, PF_LIT("private_key_jwt"));
+	write_list(w, methods, also_none ? PF_LIT("private_key_jwt none") :
+	    PF_LIT("private_key_jwt"));
 	write_list(w, algs, PF_LIT(PF_ALG_ALL));
+}
+
+/* RFC 8414, 2; RFC 7636; RFC 9207; RFC 8628, 4: what there is to sign in. */
+static void
+write_sign_in(struct pf_jw *w, const struct pf_settings *s)
+{
+	bool direct = s->sign_in.direct.n != 0;
+
+	/* RFC 8414 demands the member; without an authorization endpoint there
+	 * is no response type to name. */
+	write_list(w, "response_types_supported",
+	    direct ? PF_LIT("code") : PF_NOSTR);
+	if (direct) {
+		pf_jw_str(w, "authorization_endpoint",
+		    s->authorization_endpoint);
+		write_list(w, "response_modes_supported", PF_LIT("query"));
+		write_list(w, "code_challenge_methods_supported",
+		    PF_LIT("S256"));
+		pf_jw_bool(w, "authorization_response_iss_parameter_supported",
+		    true);
+	}
+	if (s->sign_in.device.n != 0)
+		pf_jw_str(w, "device_authorization_endpoint",
+		    s->device_endpoint);
+}
+
+static void
+write_grant_types(struct pf_jw *w, const struct pf_settings *s)
+{
+	bool direct = s->sign_in.direct.n != 0;
+	bool device = s->sign_in.device.n != 0;
+
+	pf_jw_open(w, "grant_types_supported", '[');
+	pf_jw_strz(w, NULL, GRANT_SESSION);
+	if (direct)
+		pf_jw_strz(w, NULL, "authorization_code");
+	if (device)
+		pf_jw_strz(w, NULL, GRANT_DEVICE);
+	if (direct || device || s->sign_in.mediated.n != 0)
+		pf_jw_strz(w, NULL, "refresh_token");
+	pf_jw_close(w, ']');
+}
+
+/* Each scope that one of the types grants, once. */
+static void
+write_all_scopes(struct pf_jw *w, const struct pf_settings *s)
+{
+	const struct pf_strs *const types[] = {
+		&s->sign_in.direct, &s->sign_in.device, &s->sign_in.mediated
+	};
+	char room[8192];
+	struct pf_buf all;
+
+	pf_buf_fixed(&all, room, sizeof(room));
+	for (size_t i = 0; i < PF_COUNT(types); i++)
+		for (size_t k = 0; k < types[i]->n; k++)
+			pf_scope_add(&all, types[i]->v[k]);
+	if (all.n != 0)
+		write_list(w, "scopes_supported", pf_buf_str(&all));
 }
 
 static void
@@ -110,15 +215,15 @@ write_metadata(struct pf_app *app, struct pf_str *out)
 	pf_jw_str(&w, "issuer", s->issuer);
 	pf_jw_str(&w, "token_endpoint", s->token_endpoint);
 	pf_jw_str(&w, "revocation_endpoint", s->revocation_endpoint);
-	/* RFC 8414 demands the member; without an authorization endpoint there
-	 * is no response type to name. */
-	pf_jw_open(&w, "response_types_supported", '[');
-	pf_jw_close(&w, ']');
-	write_list(&w, "grant_types_supported", PF_LIT(GRANT_SESSION));
+	write_sign_in(&w, s);
+	write_grant_types(&w, s);
+	write_all_scopes(&w, s);
+	/* Only the code flow knows clients without keys. */
 	write_endpoint_auth(&w, "token_endpoint_auth_methods_supported",
-	    "token_endpoint_auth_signing_alg_values_supported");
+	    "token_endpoint_auth_signing_alg_values_supported",
+	    s->mcp_public && s->sign_in.direct.n != 0);
 	write_endpoint_auth(&w, "revocation_endpoint_auth_methods_supported",
-	    "revocation_endpoint_auth_signing_alg_values_supported");
+	    "revocation_endpoint_auth_signing_alg_values_supported", false);
 	write_list(&w, "dpop_signing_alg_values_supported",
 	    PF_LIT(PF_ALG_ALL));
 	pf_jw_bool(&w, "client_id_metadata_document_supported", true);
