@@ -9,13 +9,20 @@
 
 /* Written by pf_crypt_init() and pf_crypt_end() alone: workers only read. */
 static struct {
-	EVP_MD *sha256;
-	EVP_MD *sha384;
+	EVP_MD *md[PF_SHA512 + 1];
 	EVP_MAC *hmac;
 	EVP_KDF *hkdf;
 	EVP_PKEY *p256;
 	EVP_PKEY *p384;
 } fetched;
+
+static const struct { const char *name; size_t len; } digests[] = {
+	[PF_MD5] = { "MD5", 16 },
+	[PF_SHA1] = { "SHA1", 20 },
+	[PF_SHA256] = { "SHA256", 32 },
+	[PF_SHA384] = { "SHA384", 48 },
+	[PF_SHA512] = { "SHA512", 64 },
+};
 
 static _Thread_local struct {
 	EVP_MD_CTX *md;
@@ -35,15 +42,18 @@ curve(const char *name)
 enum pf_rc
 pf_crypt_init(void)
 {
-	fetched.sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-	fetched.sha384 = EVP_MD_fetch(NULL, "SHA384", NULL);
+	for (size_t i = 0; i < PF_COUNT(digests); i++)
+		fetched.md[i] = EVP_MD_fetch(NULL, digests[i].name, NULL);
+	/* A system may be without the old ones. */
+	ERR_clear_error();
 	fetched.hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
 	fetched.hkdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
 	fetched.p256 = curve("P-256");
 	fetched.p384 = curve("P-384");
-	if (fetched.sha256 == NULL || fetched.sha384 == NULL ||
-	    fetched.hmac == NULL || fetched.hkdf == NULL ||
-	    fetched.p256 == NULL || fetched.p384 == NULL) {
+	if (fetched.md[PF_SHA256] == NULL || fetched.md[PF_SHA384] == NULL ||
+	    fetched.md[PF_SHA512] == NULL || fetched.hmac == NULL ||
+	    fetched.hkdf == NULL || fetched.p256 == NULL ||
+	    fetched.p384 == NULL) {
 		ERR_clear_error();
 		pf_crypt_end();
 		return PF_E_BUG;
@@ -55,8 +65,8 @@ void
 pf_crypt_end(void)
 {
 	pf_crypt_thread_end();
-	EVP_MD_free(fetched.sha256);
-	EVP_MD_free(fetched.sha384);
+	for (size_t i = 0; i < PF_COUNT(digests); i++)
+		EVP_MD_free(fetched.md[i]);
 	EVP_MAC_free(fetched.hmac);
 	EVP_KDF_free(fetched.hkdf);
 	EVP_PKEY_free(fetched.p256);
@@ -82,7 +92,7 @@ pf_crypt_curve(enum pf_kind kind)
 const EVP_MD *
 pf_crypt_md(enum pf_alg alg)
 {
-	return alg == PF_ES384 ? fetched.sha384 : fetched.sha256;
+	return fetched.md[alg == PF_ES384 ? PF_SHA384 : PF_SHA256];
 }
 
 enum pf_rc
@@ -102,7 +112,45 @@ pf_crypt_digest(const EVP_MD *md, struct pf_str in, unsigned char *out)
 enum pf_rc
 pf_sha256(struct pf_str in, unsigned char out[PF_SHA256_LEN])
 {
-	return pf_crypt_digest(fetched.sha256, in, out);
+	return pf_crypt_digest(fetched.md[PF_SHA256], in, out);
+}
+
+size_t
+pf_digest_len(enum pf_digest d)
+{
+	return digests[d].len;
+}
+
+enum pf_rc
+pf_digest(enum pf_digest d, const struct pf_str *parts, size_t n,
+    unsigned char *out)
+{
+	const EVP_MD *md = fetched.md[d];
+	bool ok;
+
+	if (mine.md == NULL && (mine.md = EVP_MD_CTX_new()) == NULL)
+		return PF_E_MEM;
+	ok = md != NULL && EVP_DigestInit_ex2(mine.md, md, NULL) == 1;
+	for (size_t i = 0; ok && i < n; i++)
+		ok = EVP_DigestUpdate(mine.md, parts[i].p, parts[i].n) == 1;
+	if (!ok || EVP_DigestFinal_ex(mine.md, out, NULL) != 1) {
+		ERR_clear_error();
+		return PF_E_BUG;
+	}
+	return PF_OK;
+}
+
+enum pf_rc
+pf_hmac(enum pf_digest d, struct pf_str key, struct pf_str in,
+    unsigned char *out)
+{
+	size_t n;
+
+	if (EVP_Q_mac(NULL, "HMAC", NULL, digests[d].name, NULL, key.p, key.n,
+	    (const unsigned char *)in.p, in.n, out, digests[d].len, &n) != NULL)
+		return PF_OK;
+	ERR_clear_error();
+	return PF_E_BUG;
 }
 
 /* This thread's HMAC context, whose digest is set once. */

@@ -21,6 +21,20 @@ void pf_crypt_thread_end(void);
 
 PF_MUST enum pf_rc pf_sha256(struct pf_str in,
     unsigned char out[PF_SHA256_LEN]);
+
+/* Others that shops made their hashes with; nothing of ours relies on MD5 or
+ * SHA-1. */
+enum pf_digest { PF_MD5, PF_SHA1, PF_SHA256, PF_SHA384, PF_SHA512 };
+#define PF_DIGEST_MAX	64
+size_t pf_digest_len(enum pf_digest d);
+/* Over the parts as one text. PF_E_BUG also where this system's OpenSSL has no
+ * MD5. */
+PF_MUST enum pf_rc pf_digest(enum pf_digest d, const struct pf_str *parts,
+    size_t n, unsigned char *out);
+/* HMAC of RFC 2104; out has the digest's length. */
+PF_MUST enum pf_rc pf_hmac(enum pf_digest d, struct pf_str key,
+    struct pf_str in, unsigned char *out);
+
 /* HMAC-SHA-256 over the parts, each preceded by its length as 8 bytes, so that
  * no two lists of parts give the same input. */
 PF_MUST enum pf_rc pf_hmac256(const unsigned char key[PF_KEY_LEN],

@@ -2,8 +2,8 @@
  * kept - what a request keeps over its reruns, under a name for each.
  *
  * A handler that waits runs again from its start. What it must find again then
- * (the answer it waited for, the row it has inserted) it keeps here; rq->kept is
- * the list, and nothing else uses it.
+ * (the answer it waited for, the row it has inserted) it keeps here; rq->kept
+ * is the list, and nothing else uses it.
  */
 #ifndef PF_KEPT_H
 #define PF_KEPT_H

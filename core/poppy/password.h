@@ -10,7 +10,7 @@
  *	$wp$2y$			WordPress 6.8 and later
  *	$P$ $H$			phpass
  *	$S$			Drupal 7 to 10
- *	U$...			Drupal: one of these over the MD5 of the password
+ *	U$...			Drupal: one of these over the password's MD5
  *
  * and these kinds know more, each beside what goes by its beginning:
  *
@@ -29,7 +29,7 @@
 
 #include "core/base/str.h"
 
-/* A longer password fits nothing. */
+/* A longer password fits nothing, nor does an empty one. */
 #define PF_PASSWORD_MAX		4096
 /* A longer hash is none. */
 #define PF_PASSWORD_HASH_MAX	512

@@ -27,8 +27,8 @@ PF_MUST enum pf_rc pf_password_pool_start(
 void pf_password_pool_stop(struct pf_password_pool *p);
 
 /*
- * PF_OK: *answer is PF_OK or PF_E_AUTH; a hash that can't be used was logged and
- * is PF_E_AUTH too. PF_PARKED: return it. PF_E_BUSY: too many wait, or it took
+ * PF_OK: *answer is PF_OK or PF_E_AUTH; a hash that can't be used was logged
+ * and is PF_E_AUTH too. PF_PARKED: return it. PF_E_BUSY: too many wait, or it took
  * too long; the reply (503, Retry-After) is noted. A hash of PF_NOSTR or "" is
  * that of nobody: the same work, then PF_E_AUTH.
  *

@@ -7,13 +7,19 @@
 #include "tests/unit/tap.h"
 
 static bool
-hex_is(const unsigned char *p, const char *hex)
+hex_of(const unsigned char *p, size_t n, const char *hex)
 {
-	char text[2 * PF_SHA256_LEN + 1];
+	char text[2 * PF_DIGEST_MAX + 1];
 
-	for (size_t i = 0; i < PF_SHA256_LEN; i++)
+	for (size_t i = 0; i < n; i++)
 		snprintf(text + 2 * i, 3, "%02x", (unsigned)p[i]);
 	return strcmp(text, hex) == 0;
+}
+
+static bool
+hex_is(const unsigned char *p, const char *hex)
+{
+	return hex_of(p, PF_SHA256_LEN, hex);
 }
 
 static void
@@ -37,6 +43,42 @@ digests(void)
 		tap_is(pf_sha256(row[i].in, out), PF_OK, "SHA-256 %zu", i);
 		tap_ok(hex_is(out, row[i].hex), "SHA-256 %zu: value", i);
 	}
+}
+
+/* Of others: RFC 1321, FIPS 180 and RFC 4231, test case 2. */
+static void
+others(void)
+{
+	static const struct pf_str abc[] = {
+	    PF_LIT_INIT("a"), PF_LIT_INIT(""), PF_LIT_INIT("bc") };
+	static const struct { enum pf_digest d; const char *hex; } row[] = {
+		{ PF_MD5, "900150983cd24fb0d6963f7d28e17f72" },
+		{ PF_SHA1, "a9993e364706816aba3e25717850c26c9cd0d89d" },
+		{ PF_SHA256, "ba7816bf8f01cfea414140de5dae2223"
+		    "b00361a396177a9cb410ff61f20015ad" },
+		{ PF_SHA384, "cb00753f45a35e8bb5a03d699ac65007"
+		    "272c32ab0eded1631a8b605a43ff5bed"
+		    "8086072ba1e7cc2358baeca134c825a7" },
+		{ PF_SHA512, "ddaf35a193617abacc417349ae204131"
+		    "12e6fa4e89a97ea20a9eeee64b55d39a"
+		    "2192992a274fc1a836ba3c23a3feebbd"
+		    "454d4423643ce80e2a9ac94fa54ca49f" },
+	};
+	unsigned char out[PF_DIGEST_MAX];
+
+	for (size_t i = 0; i < PF_COUNT(row); i++) {
+		size_t n = pf_digest_len(row[i].d);
+
+		tap_is((int)n * 2, (int)strlen(row[i].hex), "length %zu", i);
+		tap_is(pf_digest(row[i].d, abc, PF_COUNT(abc), out), PF_OK,
+		    "digest %zu", i);
+		tap_ok(hex_of(out, n, row[i].hex), "digest %zu: value", i);
+	}
+	tap_is(pf_hmac(PF_SHA384, PF_LIT("Jefe"),
+	    PF_LIT("what do ya want for nothing?"), out), PF_OK, "HMAC");
+	tap_ok(hex_of(out, 48, "af45d2e376484031617f78d2b58a6b1b"
+	    "9c7ef464f5a01b47e42ec3736322445e8e2240ca5e69e2c78b3239ecfab21649"),
+	    "HMAC-SHA-384: value");
 }
 
 static void
@@ -119,12 +161,14 @@ main(void)
 	tap_is(pf_hkdf(key, "", out), PF_E_BUG, "HKDF before the start");
 	tap_is(pf_crypt_init(), PF_OK, "start");
 	digests();
+	others();
 	macs(key);
 	derivation(key);
 	tap_need(pthread_create(&thread, NULL, in_thread, key) == 0, "thread");
 	pthread_join(thread, &res);
 	tap_ok(res == key, "another thread has its own contexts");
 	digests();
+	others();
 	pf_crypt_end();
 	return tap_done();
 }
