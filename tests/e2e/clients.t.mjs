@@ -1,10 +1,11 @@
 // Clients that others wrote, unchanged: an OAuth client and the official client
 // of MCP, each from npm. Its own stack.
-import { proves, run, test } from './lib/tap.mjs';
+import { proves, run, sleep, test } from './lib/tap.mjs';
 import { Agent, User } from './lib/agent.mjs';
 import { MCP_ARGS, mcpClient, mcpInstall, mcpSettings, whoami }
 	from './lib/mcp.mjs';
 import { OAuth } from './lib/oauth.mjs';
+import { Flow, READ, WRITE, signinSettings } from './lib/signin.mjs';
 import { World } from './lib/world.mjs';
 
 let w, agent, MCP;
@@ -53,6 +54,48 @@ test('it reads what it may not do from the reply',
 	    'no proof');
 	t.match(await refusal(o.session({ session_id: `ses_AA${'A'
 	    .repeat(22)}` })), /RESPONSE_BODY_ERROR/, 'no such Session');
+});
+
+test('Direct Sign-In, refresh and revocation, unchanged',
+    proves('R-4.5-7', 'R-4.5-8', 'R-4.5-12', 'R-4.8-1', 'R-4.8-8', 'R-4.9-1',
+	'R-4.9-3'), async (t) => {
+	const f = new Flow(agent, new User(), w.customers()[0]);
+	const o = await OAuth.make(w, agent, f.user);
+	const s = await o.session();
+	const got = await o.direct(f, s.session_id, { scope: `${READ} ${WRITE}` });
+
+	t.eq([got.token_type, got.scope, got.session_id, got.signed_in],
+	    ['dpop', `${READ} ${WRITE}`, s.session_id, true], 'signed in');
+	const reserved = w.url(`/api/reserved.php?sku=${w.sku}`);
+	t.eq((await o.call(got.access_token, reserved)).status, 200, 'account');
+	const less = await o.refresh(got.refresh_token, { scope: READ,
+		session_id: s.session_id });
+	t.eq([less.scope, less.session_id], [READ, s.session_id], 'refreshed');
+	await o.revoke(got.refresh_token);
+	t.match(await refusal(o.refresh(got.refresh_token)), /RESPONSE_BODY/,
+	    'revoked');
+	t.match(await refusal(o.call(got.access_token, reserved)),
+	    /WWW_AUTHENTICATE_CHALLENGE/, 'signed out');
+	t.match(await refusal(o.direct(f, s.session_id, { scope: READ,
+		decline: true })), /AUTHORIZATION_RESPONSE_ERROR/,
+	'a decline that it understands');
+});
+
+test('Device Sign-In, unchanged', proves('R-4.6-1', 'R-4.6-6', 'R-4.6-8'),
+    async (t) => {
+	const f = new Flow(agent, new User(), w.customers()[0]);
+	const o = await OAuth.make(w, agent, f.user);
+	const s = await o.session(), p = f.person();
+	const d = await o.device(READ);
+	const pending = await o.poll(d.device_code, s.session_id)
+	    .then(() => null, (e) => e);
+
+	t.eq(pending?.error, 'authorization_pending', 'pending');
+	await p.decide(await p.device(d.user_code));
+	await sleep(d.interval * 1000 + 100);
+	const got = await o.poll(d.device_code, s.session_id);
+	t.eq([got.scope, got.session_id], [READ, s.session_id], 'signed in');
+	t.match(got.refresh_token, /^pat_/, 'Account Token');
 });
 
 test('it finds the authorization server of an MCP server (RFC 9728)',
@@ -107,7 +150,10 @@ test('without a token, and with one of another kind, it is shut out',
 
 await run({
 	before: async () => {
-		w = await World.up({ bend: mcpSettings, args: MCP_ARGS });
+		w = await World.up({ args: MCP_ARGS, bend: (c) => {
+			signinSettings(c);
+			mcpSettings(c);
+		} });
 		MCP = mcpInstall(w);
 		agent = new Agent(w);
 	},

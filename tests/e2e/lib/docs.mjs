@@ -43,7 +43,9 @@ export class Docs {
 
 	serve(req, res)
 	{
-		const page = this.pages.get(req.url);
+		// What comes back from a sign-in has a query.
+		const page = this.pages.get(req.url) ??
+		    this.pages.get(req.url.split('?')[0]);
 
 		this.count.set(req.url, this.hits(req.url) + 1);
 		if (page === undefined) {

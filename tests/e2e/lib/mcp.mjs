@@ -41,6 +41,64 @@ export async function mcpClient(w, url, { seen, ...opts } = {})
 	return { client, transport };
 }
 
+// What an MCP host lends the client for MCP's own sign-in (OAuth): a place to
+// keep things, and a browser, that of person. id is the URL of its document.
+export class Host {
+	constructor(id, redirect, person, scope)
+	{
+		this.clientMetadataUrl = id;
+		this.redirectUrl = redirect;
+		this.person = person;
+		this.clientMetadata = { client_name: 'Desk', scope,
+			redirect_uris: [redirect] };
+		this.kept = {};
+	}
+
+	state()
+	{
+		return this.kept.state ??= `s${process.hrtime.bigint()}`;
+	}
+
+	clientInformation()
+	{
+		return this.kept.client;
+	}
+
+	saveClientInformation(client)
+	{
+		this.kept.client = client;
+	}
+
+	tokens()
+	{
+		return this.kept.tokens;
+	}
+
+	saveTokens(tokens)
+	{
+		this.kept.tokens = tokens;
+	}
+
+	codeVerifier()
+	{
+		return this.kept.verifier;
+	}
+
+	saveCodeVerifier(verifier)
+	{
+		this.kept.verifier = verifier;
+	}
+
+	async redirectToAuthorization(url)
+	{
+		this.url = url;
+		this.page = await this.person.consent(url.href);
+		const res = await this.person.decide(this.page);
+
+		this.back = new URL(res.header('location'));
+	}
+}
+
 // What the tool whoami says of the caller.
 export async function whoami(client)
 {

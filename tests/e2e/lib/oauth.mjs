@@ -60,4 +60,66 @@ export class OAuth {
 		return this.lib.protectedResourceRequest(token, method,
 		    new URL(url), new Headers(), null, this.proved);
 	}
+
+	// The code flow: flow is asked by this client, person decides. What the
+	// client makes of the reply.
+	async direct(flow, session, { scope, ...decision } = {})
+	{
+		const { lib, as, client } = this;
+		const verifier = lib.generateRandomCodeVerifier();
+		const state = lib.generateRandomState();
+		const url = new URL(as.authorization_endpoint);
+
+		for (const [k, v] of Object.entries({ client_id: client.client_id,
+			redirect_uri: flow.redirect, response_type: 'code',
+			scope, state, code_challenge_method: 'S256',
+			code_challenge: await lib.calculatePKCECodeChallenge(
+			    verifier) }))
+			url.searchParams.set(k, v);
+		const person = flow.person();
+		const res = await person.decide(await person.consent(url.href),
+		    decision);
+		const params = lib.validateAuthResponse(as, client,
+		    new URL(res.header('location')), state);
+		return lib.processAuthorizationCodeResponse(as, client,
+		    await lib.authorizationCodeGrantRequest(as, client, this.auth,
+			params, flow.redirect, verifier, { ...this.proved,
+				additionalParameters: { session_id: session } }));
+	}
+
+	async refresh(token, more = {})
+	{
+		const { lib, as, client } = this;
+
+		return lib.processRefreshTokenResponse(as, client,
+		    await lib.refreshTokenGrantRequest(as, client, this.auth,
+			token, { ...this.proved, additionalParameters: more }));
+	}
+
+	async revoke(token)
+	{
+		const { lib, as, client } = this;
+
+		return lib.processRevocationResponse(await lib.revocationRequest(
+		    as, client, this.auth, token, this.opts));
+	}
+
+	async device(scope)
+	{
+		const { lib, as, client } = this;
+
+		return lib.processDeviceAuthorizationResponse(as, client,
+		    await lib.deviceAuthorizationRequest(as, client, this.auth,
+			{ scope }, this.opts));
+	}
+
+	async poll(device_code, session)
+	{
+		const { lib, as, client } = this;
+
+		return lib.processDeviceCodeResponse(as, client,
+		    await lib.deviceCodeGrantRequest(as, client, this.auth,
+			device_code, { ...this.proved, additionalParameters:
+			    { session_id: session } }));
+	}
 }
