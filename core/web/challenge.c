@@ -24,6 +24,11 @@ static const struct pf_errinfo errors[PF_ERR_COUNT] = {
 	    { "unsupported_grant_type", 400, PF_E_INPUT, false },
 	[PF_UNAUTHORIZED_CLIENT] =
 	    { "unauthorized_client", 400, PF_E_FORBID, false },
+	[PF_AUTHORIZATION_PENDING] =
+	    { "authorization_pending", 400, PF_E_CONFLICT, false },
+	[PF_SLOW_DOWN] = { "slow_down", 400, PF_E_LIMIT, false },
+	[PF_ACCESS_DENIED] = { "access_denied", 400, PF_E_FORBID, false },
+	[PF_EXPIRED_TOKEN] = { "expired_token", 400, PF_E_ABSENT, false },
 	[PF_INVALID_DPOP_PROOF] =
 	    { "invalid_dpop_proof", 401, PF_E_AUTH, true },
 	[PF_USE_DPOP_NONCE] = { "use_dpop_nonce", 401, PF_E_AUTH, true },

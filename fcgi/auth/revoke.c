@@ -3,54 +3,19 @@
  */
 #include "fcgi/auth/auth.h"
 
-#include "core/poppy/assertion.h"
 #include "core/poppy/audit.h"
-#include "core/poppy/limit.h"
 #include "core/store/token.h"
+#include "fcgi/auth/asking.h"
 
-static const struct pf_stmt TOKEN_REVOKE = {
-	"token_revoke",
-	"SELECT outcome, retry_s"
-	" FROM poppy_api.token_revoke($1, $2, $3, $4, $5, $6, $7, $8, $9,"
-	" $10, $11)"
+/* What can be spent here is one: the client assertion. */
+static const struct auth_function TOKEN_REVOKE = {
+	{
+		"token_revoke",
+		"SELECT outcome, 1, retry_s"
+		" FROM poppy_api.token_revoke($1, $2, $3, $4, $5, $6, $7, $8,"
+		" $9, $10, $11)"
+	}, NULL, 0
 };
-enum { OUTCOME, RETRY_S };
-
-/* What a request asks to revoke, and for whom. */
-struct asking {
-	struct pf_req *rq;
-	struct pf_form form;
-	struct pf_authn client;
-	bool stale;		/* judged by documents that have changed */
-};
-
-static enum pf_rc
-refuse(struct asking *q, const struct pf_row *row)
-{
-	struct pf_req *rq = q->rq;
-	bool by_client = pf_row_is(row, OUTCOME, "limit_client");
-
-	rq->judged = true;
-	if (by_client || pf_row_is(row, OUTCOME, "limit_address"))
-		return pf_limit_full(rq, PF_LIMIT_REVOKE, q->client.client->no,
-		    by_client, pf_row_int(row, RETRY_S));
-	if (pf_row_is(row, OUTCOME, "replay")) {
-		pf_limit_refused(rq);
-		return pf_fail(rq, PF_INVALID_CLIENT,
-		    "client_assertion: jti was used before");
-	}
-	pf_client_cache_forget(pf_app(rq)->proc->clients,
-	    q->client.client->client_id);
-	q->stale = pf_row_is(row, OUTCOME, "stale");
-	if (pf_row_is(row, OUTCOME, "blocked")) {
-		pf_limit_refused(rq);
-		return pf_fail(rq, PF_INVALID_CLIENT,
-		    "this client is not accepted here");
-	}
-	/* stale, epoch, clock: nothing the agent did */
-	return pf_fail_retry(rq, PF_UNAVAILABLE, (int)pf_row_int(row, RETRY_S),
-	    "assertions can't be judged now");
-}
 
 /*
  * RFC 7009, 2.2: unknown, foreign and unreadable tokens get the same answer,
@@ -58,7 +23,7 @@ refuse(struct asking *q, const struct pf_row *row)
  * unreadable token goes down too, as NULL.
  */
 static enum pf_rc
-revoke(struct asking *q, struct pf_str text)
+revoke_token(struct auth_asking *q, struct pf_str text)
 {
 	struct pf_req *rq = q->rq;
 	const struct pf_authn *who = &q->client;
@@ -71,8 +36,7 @@ revoke(struct asking *q, struct pf_str text)
 	bool readable;
 
 	readable = pf_token_parse("pst_", text, &bucket) == PF_OK;
-	if ((rc = pf_token_hash(text, &hash)) != PF_OK ||
-	    (rc = pf_limit_client(rq, who->client->no)) != PF_OK)
+	if ((rc = pf_token_hash(text, &hash)) != PF_OK)
 		return rc;
 	pf_limit_address(rq, address);
 	const struct pf_param v[] = {
@@ -87,56 +51,33 @@ revoke(struct asking *q, struct pf_str text)
 		PF_INT4(s->limits.token_per_client),
 		PF_INT8(who->client->version)
 	};
-	rc = pf_db_one(rq->db, rq->arena, &TOKEN_REVOKE, v, PF_COUNT(v), &row);
-	if (rc != PF_OK)
-		return rc;
-	if (!pf_row_is(&row, OUTCOME, "ok"))
-		return refuse(q, &row);
-	pf_resp_header(rq, "Cache-Control", PF_LIT("no-store"));
-	return pf_resp_empty(rq, 200);
+	rc = pf_db_one(rq->db, rq->arena, &TOKEN_REVOKE.stmt, v, PF_COUNT(v),
+	    &row);
+	return rc != PF_OK ? rc : auth_judge(q, &TOKEN_REVOKE, &row);
 }
 
 static enum pf_rc
-authenticate_and_revoke(struct asking *q)
+revoke(struct auth_asking *q)
 {
-	struct pf_req *rq = q->rq;
 	struct pf_str text;
 	enum pf_rc rc;
 
-	rc = pf_authenticate(rq, &q->form, pf_app(rq)->set.revocation_endpoint,
-	    &q->client);
-	if (rc != PF_OK)
+	if ((rc = auth_field(q, "token", &text)) != PF_OK ||
+	    (rc = pf_limit_client(q->rq, q->client.client->no)) != PF_OK ||
+	    (rc = revoke_token(q, text)) != PF_OK)
 		return rc;
-	if (pf_form_get(&q->form, "token", &text) != PF_OK)
-		return pf_fail(rq, PF_INVALID_REQUEST, "token missing");
-	return revoke(q, text);
+	pf_resp_header(q->rq, "Cache-Control", PF_LIT("no-store"));
+	return pf_resp_empty(q->rq, 200);
 }
 
 enum pf_rc
 auth_revoke(struct pf_req *rq)
 {
-	struct asking q = { .rq = rq };
-	const char *why;
+	struct auth_asking q = { .rq = rq, .limit = PF_LIMIT_REVOKE };
 	enum pf_rc rc;
 
-	rq->token_endpoint = true;
-	if ((rc = pf_limit_before(rq, PF_LIMIT_REVOKE)) != PF_OK)
+	if ((rc = auth_ask(&q)) != PF_OK)
 		return rc;
-	rc = pf_form_parse(rq->arena, rq->body, &q.form, &why);
-	if (rc == PF_E_INPUT)
-		return pf_fail(rq, PF_INVALID_REQUEST, "form: %s", why);
-	if (rc != PF_OK)
-		return rc;
-	if (pf_str_given(pf_form_repeated(&q.form)))
-		return pf_fail(rq, PF_INVALID_REQUEST,
-		    "a parameter stands there twice");
-	rc = authenticate_and_revoke(&q);
-	/* As at the token endpoint: once more, by the newer documents. */
-	if (q.stale) {
-		q.stale = false;
-		rq->err = PF_ERR_NONE;
-		rq->judged = false;
-		rc = authenticate_and_revoke(&q);
-	}
-	return rc;
+	return auth_authenticated(&q, pf_app(rq)->set.revocation_endpoint,
+	    revoke);
 }
