@@ -422,42 +422,59 @@ async function latencies(a, n)
 	return ms.sort((x, y) => x - y);
 }
 
-const at = (sorted, q) => sorted[Math.floor(sorted.length * q)];
+const p99 = (sorted) => sorted[Math.floor(sorted.length * 0.99)];
+const median = (all) => all.sort((x, y) => x - y)[all.length >> 1];
 
-test('32 slow documents at once don\'t slow another client\'s starts',
-    proves('R-4.1-16'), async (t) => {
-	const good = new Agent(w), sockets = new Set();
-	let open = 0;
+// 32 agents, two on each host, whose documents don't come before end() says
+// that they never will.
+function slowOnes()
+{
+	const sockets = new Set();
+	const all = HOSTS.flatMap((_, i) => [on(hosts[i]), on(hosts[i])]);
+
+	all.forEach((a) => a.world.docs.set(`/${a.name}/agent.json`, (req) => {
+		sockets.add(req.socket);
+		req.socket.on('close', () => sockets.delete(req.socket));
+	}));
+	const waiting = all.map((a, i) => start(a,
+	    { address: `192.0.2.${100 + (i >> 2)}` }));
+	return { open: () => sockets.size, end: () => {
+		sockets.forEach((s) => s.destroy());
+		return Promise.all(waiting);
+	} };
+}
+
+test('32 slow documents at once don\'t slow another client\'s starts: p99 ' +
+    'within 2 x of quiet', proves('R-4.1-16'), async (t) => {
+	const good = new Agent(w), quiet = [], busy = [];
 
 	// So that they don't end before all is measured on a busy machine.
 	await settle((c) => Object.assign(c, CAPS, { timeout_ms: 20000 }));
-	await latencies(good, 100);
-	const quiet = await latencies(good, 300);
-	const slow = HOSTS.flatMap((_, i) => [on(hosts[i]), on(hosts[i])]);
+	await latencies(good, 200);
+	// In turns, since the machine has other things to do: what comes from
+	// those meets both, and a median of rounds leaves out the worst.
+	for (let round = 0; round < 5; round++) {
+		quiet.push(p99(await latencies(good, 200)));
+		const slow = slowOnes();
 
-	slow.forEach((a, i) => a.world.docs.set(`/${a.name}/agent.json`,
-	    (req) => {
-		open++;
-		sockets.add(req.socket);
-		req.socket.on('close', () => open--);
-	}));
-	const waiting = slow.map((a, i) => start(a,
-	    { address: `192.0.2.${100 + (i >> 2)}` }));
-	t.ok(await until(() => open === 32, 6000, 20), '32 are under way', open);
-	const busy = await latencies(good, 300);
+		t.ok(await until(() => slow.open() === 32, 6000, 20),
+		    '32 are under way', slow.open());
+		busy.push(p99(await latencies(good, 200)));
+		t.eq(slow.open(), 32, 'and still are');
+		if (round === 0) {
+			const more = await start(on(hosts[0]),
+			    { address: '192.0.2.200' });
 
-	t.eq(open, 32, 'and still are');
-	t.ok(at(busy, 0.99) < 3 * at(quiet, 0.99) + 10, 'p99 of a start', [
-		at(quiet, 0.99), at(busy, 0.99)]);
-	t.ok(at(busy, 0.5) < 2 * at(quiet, 0.5) + 2, 'median of a start', [
-		at(quiet, 0.5), at(busy, 0.5)]);
-	const more = await start(on(hosts[0]), { address: '192.0.2.200' });
-	t.eq(more.status, 503, 'one more slow one is asked to come again');
-	t.ok(retryAfter(more) >= 1, 'with Retry-After', more.head);
-	sockets.forEach((s) => s.destroy());
-	for (const res of await Promise.all(waiting))
-		refusedAs(t, res, 401, 'invalid_client', 'a slow one');
-}, { timeout: 90000 });
+			t.eq(more.status, 503, 'one more is asked to come again');
+			t.ok(retryAfter(more) >= 1, 'with Retry-After', more.head);
+		}
+		for (const res of await slow.end())
+			refusedAs(t, res, 401, 'invalid_client', 'a slow one');
+	}
+	const ratio = median(busy.map((ms, i) => ms / quiet[i]));
+
+	t.ok(ratio < 2, 'p99 of a start', { ratio, quiet, busy });
+}, { timeout: 120000 });
 
 await run({
 	before: async () => {
