@@ -3,7 +3,10 @@
  */
 #include "core/web/page.h"
 
-#define PAGE_MAX	(64u << 10)
+#include "core/web/url.h"
+
+#define CSP_MAX		4000
+#define IMAGES_MAX	16	/* origins */
 
 static const char *
 entity(char c)
@@ -41,42 +44,86 @@ pf_html(struct pf_buf *b, struct pf_str s)
 	pf_buf_add(b, pf_str_from(s, from));
 }
 
-enum pf_rc
-pf_page_send(struct pf_req *rq, int status, struct pf_str html)
+/* Is it a host-source of CSP 3 as well? An IPv6 address is none, and none of
+ * what pf_url_parse() takes for a host could end the directive. */
+static bool
+is_source(const struct pf_url *u)
 {
-	pf_resp_header(rq, "Content-Security-Policy",
-	    PF_LIT("default-src 'none'; style-src 'self'; img-src 'self'; "
-	    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"));
+	return !pf_str_starts(u->host, PF_LIT("["));
+}
+
+static void
+add_origin(struct pf_buf *b, const struct pf_url *u)
+{
+	pf_buf_add(b, u->scheme);
+	pf_buf_addz(b, "://");
+	pf_buf_add(b, u->host);
+	if (u->port_given)
+		pf_buf_fmt(b, ":%d", u->port);
+}
+
+/* The page of an agent on this computer may be at [::1], which no source can
+ * name: its scheme must do. */
+static void
+add_redirect(struct pf_buf *b, struct pf_str url)
+{
+	struct pf_url u;
+
+	if (!pf_str_given(url) || pf_url_parse(url, &u) != PF_OK)
+		return;
+	pf_buf_char(b, ' ');
+	if (is_source(&u)) {
+		add_origin(b, &u);
+		return;
+	}
+	pf_buf_add(b, u.scheme);
+	pf_buf_char(b, ':');
+}
+
+static void
+add_images(struct pf_buf *b, const struct pf_strs *urls)
+{
+	struct pf_url u;
+	size_t n = 0;
+
+	for (size_t i = 0; i < urls->n && n < IMAGES_MAX; i++) {
+		if (!pf_url_is_https(urls->v[i]) ||
+		    pf_url_parse(urls->v[i], &u) != PF_OK || !is_source(&u))
+			continue;
+		pf_buf_char(b, ' ');
+		add_origin(b, &u);
+		n++;
+	}
+}
+
+static void
+put_csp(struct pf_req *rq, const struct pf_page_allow *allow)
+{
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, CSP_MAX);
+	pf_buf_addz(&b, "default-src 'none'; style-src 'self'; "
+	    "base-uri 'none'; frame-ancestors 'none'; img-src 'self'");
+	if (allow != NULL)
+		add_images(&b, &allow->images);
+	pf_buf_addz(&b, "; form-action 'self'");
+	if (allow != NULL)
+		add_redirect(&b, allow->redirect);
+	pf_resp_header(rq, "Content-Security-Policy", pf_buf_str(&b));
+}
+
+enum pf_rc
+pf_page_send(struct pf_req *rq, int status, struct pf_str html,
+    const struct pf_page_allow *allow)
+{
+	put_csp(rq, allow);
 	/* For browsers that don't know frame-ancestors. */
 	pf_resp_header(rq, "X-Frame-Options", PF_LIT("DENY"));
 	pf_resp_header(rq, "Referrer-Policy", PF_LIT("no-referrer"));
 	pf_resp_header(rq, "X-Content-Type-Options", PF_LIT("nosniff"));
+	pf_resp_header(rq, "Permissions-Policy", PF_LIT("camera=(), "
+	    "display-capture=(), geolocation=(), microphone=(), payment=(), "
+	    "usb=()"));
 	pf_resp_header(rq, "Cache-Control", PF_LIT("no-store"));
 	return pf_resp_send(rq, status, "text/html; charset=utf-8", html);
-}
-
-enum pf_rc
-pf_page_message(struct pf_req *rq, int status, struct pf_str title,
-    struct pf_str text)
-{
-	struct pf_buf b;
-	struct pf_str html;
-	enum pf_rc rc;
-
-	pf_buf_init(&b, rq->arena, PAGE_MAX);
-	pf_buf_addz(&b, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-	    "<meta charset=\"utf-8\">\n"
-	    "<meta name=\"viewport\" content=\"width=device-width, "
-	    "initial-scale=1\">\n<title>");
-	pf_html(&b, title);
-	pf_buf_addz(&b, "</title>\n"
-	    "<link rel=\"stylesheet\" href=\"/poppy/style.css\">\n"
-	    "</head>\n<body>\n<main>\n<h1>");
-	pf_html(&b, title);
-	pf_buf_addz(&b, "</h1>\n<p>");
-	pf_html(&b, text);
-	pf_buf_addz(&b, "</p>\n</main>\n</body>\n</html>\n");
-	if ((rc = pf_buf_done(&b, &html)) != PF_OK)
-		return rc;
-	return pf_page_send(rq, status, html);
 }
