@@ -543,6 +543,8 @@ static const struct pf_conf_key keys[] = {
 	{ "mcp", PF_CONF_OBJ, AT(mcp), 0, 0, "{}",
 	    "Clients of MCP servers that don't know the protocol.", NULL,
 	    &pf_mcp_table },
+	{ "pages", PF_CONF_OBJ, AT(pages), 0, 0, "{}",
+	    "The pages that customers see.", NULL, &pf_pages_table },
 	{ "apis", PF_CONF_LIST, AT(apis), 0, 100, "[]",
 	    "APIs listed in poppy.json.", NULL, &api_table },
 	{ "guard", PF_CONF_LIST, AT(guard), 0, 100, "[]",

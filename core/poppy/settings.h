@@ -127,6 +127,9 @@ struct pf_settings {
 		int64_t failures_per_login, failures_per_address;
 	} login;
 	struct { bool public_clients; } mcp;
+	struct {		/* what customers see */
+		struct pf_str folder, shop_name, logo, home_url, account_url;
+	} pages;
 	struct pf_list apis;	/* struct pf_api */
 	struct pf_list guard;	/* struct pf_guarded */
 

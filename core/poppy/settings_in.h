@@ -22,6 +22,8 @@ extern const struct pf_conf_table pf_account_token_table;
 extern const struct pf_conf_table pf_device_table;
 extern const struct pf_conf_table pf_login_table;
 extern const struct pf_conf_table pf_mcp_table;
+/* settings_pages.c */
+extern const struct pf_conf_table pf_pages_table;
 
 /* What must hold between the settings of sign-in. */
 PF_MUST enum pf_rc pf_settings_sign_in(const char *file, struct pf_settings *s,

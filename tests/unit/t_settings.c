@@ -28,6 +28,21 @@
 #define RES	", \"resource\": \"https://shop.example/r\""
 
 static const struct { const char *why, *text, *key; long line; } bad[] = {
+	{ "a logo by http", "{" ISSUER HOSTS
+	    "\"pages\": { \"logo\": \"http://shop.example/l.png\" },\n" REST
+	    "}", "pages.logo", 4 },
+	{ "a logo by no scheme", "{" ISSUER HOSTS
+	    "\"pages\": { \"logo\": \"//evil.example/l.png\" },\n" REST "}",
+	    "pages.logo", 4 },
+	{ "a home that is a script", "{" ISSUER HOSTS
+	    "\"pages\": { \"home_url\": \"javascript:x\" },\n" REST "}",
+	    "pages.home_url", 4 },
+	{ "an account somewhere", "{" ISSUER HOSTS
+	    "\"pages\": { \"account_url\": \"account.php\" },\n" REST "}",
+	    "pages.account_url", 4 },
+	{ "a folder of wherever we are", "{" ISSUER HOSTS
+	    "\"pages\": { \"folder\": \"pages\" },\n" REST "}",
+	    "pages.folder", 4 },
 	{ "an mcp api on a foreign host", "{" ISSUER HOSTS
 	    APIS(ENTRY("mcp", "https://mcp.example/mcp", "")) REST "}",
 	    "apis.url", 5 },
