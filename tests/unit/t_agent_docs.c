@@ -155,6 +155,37 @@ static const struct { const char *why, *doc, *rule; } grants[] = {
 	    "false"), "R-4.2-17" },
 };
 
+#define SIGNED_IN(scope, id, is, more)					\
+	"{\"access_token\":\"t\",\"token_type\":\"DPoP\",\"expires_in\":1," \
+	"\"scope\":" scope ",\"session_id\":" id ",\"signed_in\":" is more "}"
+#define R	",\"refresh_token\":\"r\""
+
+/* For Session s and scopes a and b. */
+static const struct { const char *why, *doc, *rule; } sign_ins[] = {
+	{ "sound", SIGNED_IN("\"a b\"", "\"s\"", "true", R), NULL },
+	{ "fewer scopes", SIGNED_IN("\"b\"", "\"s\"", "true", R
+	    ",\"refresh_token_expires_in\":9"), NULL },
+	{ "of a refresh", SIGNED_IN("\"a\"", "\"s\"", "true", ""), NULL },
+	{ "signed out", SIGNED_IN("\"a\"", "\"s\"", "false", R), "R-4.4-10" },
+	{ "signed_in as a number", SIGNED_IN("\"a\"", "\"s\"", "1", R),
+	    "R-4.4-10" },
+	{ "no scope", SIGNED_IN("null", "\"s\"", "true", R), "R-4.4-12" },
+	{ "an empty scope", SIGNED_IN("\"\"", "\"s\"", "true", R),
+	    "R-4.4-12" },
+	{ "a scope nobody asked for", SIGNED_IN("\"a c\"", "\"s\"", "true",
+	    R), "R-4.4-7" },
+	{ "another Session", SIGNED_IN("\"a\"", "\"q\"", "true", R),
+	    "R-4.2-20" },
+	{ "an Account Token that is none", SIGNED_IN("\"a\"", "\"s\"",
+	    "true", ",\"refresh_token\":\"a b\""), "R-4.4-10" },
+	{ "... or a number", SIGNED_IN("\"a\"", "\"s\"", "true",
+	    ",\"refresh_token\":7"), "R-4.4-10" },
+	{ "a lifetime of 0", SIGNED_IN("\"a\"", "\"s\"", "true", R
+	    ",\"refresh_token_expires_in\":0"), "R-4.4-11" },
+	{ "... as text", SIGNED_IN("\"a\"", "\"s\"", "true", R
+	    ",\"refresh_token_expires_in\":\"9\""), "R-4.4-11" },
+};
+
 /* want NULL: refused. */
 static const struct { const char *in, *want; } issuers[] = {
 	{ "https://a.example", "https://a.example/.well-known/"
@@ -264,6 +295,13 @@ test_grants(void)
 	    "\"session_id\":\"s\",\"signed_in\":false,"
 	    "\"refresh_token\":\"r\"}"), PF_NOSTR, &g, &f);
 	tap_ok(as_told(rc, &f, "R-4.2-18"), "token reply: an Account Token");
+	for (size_t i = 0; i < PF_COUNT(sign_ins); i++) {
+		ag_fault_asked(&f, NULL, PF_NOSTR);
+		rc = ag_grant_check_signed_in(parse(sign_ins[i].doc),
+		    PF_LIT("s"), PF_LIT("a b"), &g, &f);
+		tap_ok(as_told(rc, &f, sign_ins[i].rule), "sign-in reply: %s",
+		    sign_ins[i].why);
+	}
 }
 
 static void

@@ -31,10 +31,17 @@ whole_state(void)
 	    .started_at = 5, .expires_at = INT64_MAX };
 	static struct ag_session s1 = { .next = &s2,
 	    .id = PF_LIT_INIT("ses_\"1"), .token = PF_LIT_INIT("t1"),
-	    .scope = PF_LIT_INIT("a b"), .signed_in = true };
+	    .scope = PF_LIT_INIT("a b"), .signed_in = true,
+	    .account = PF_LIT_INIT("acc") };
+	static struct ag_account account = { .id = PF_LIT_INIT("acc"),
+	    .token = PF_LIT_INIT("pat"), .scope = PF_LIT_INIT("a b"),
+	    .given_at = 7, .expires_at = 8 };
+	static struct ag_pending pending = { .state = PF_LIT_INIT("xyz"),
+	    .until_at = 11 };
 	static struct ag_user user = { .user = PF_LIT_INIT("me"),
 	    .issuer = PF_LIT_INIT("https://i.example"),
-	    .id = PF_LIT_INIT("usr_1"), .sessions = &s1 };
+	    .id = PF_LIT_INIT("usr_1"), .sessions = &s1,
+	    .accounts = &account };
 	static struct ag_place place = { .domain = PF_LIT_INIT("e.example"),
 	    .issuer = PF_LIT_INIT("https://i.example"),
 	    .origins = PF_LIT_INIT("https://a https://b"),
@@ -50,7 +57,8 @@ whole_state(void)
 	static struct ag_key key = { .alg = PF_PS256,
 	    .kid = PF_LIT_INIT("k"), .made_at = 3, .retired_at = 4 };
 	const struct ag_state st = { PF_LIT("https://a.example/c"),
-	    PF_LIT("Name"), &key, &user, &place, &doc, &nonce, &hold };
+	    PF_LIT("Name"), &key, &user, &place, &doc, &nonce, &hold,
+	    &pending };
 	struct pf_str text;
 
 	tap_need(pf_key_generate(PF_PS256, &key.key) == PF_OK &&
@@ -75,6 +83,14 @@ test_there_and_back(struct pf_str text)
 	    st.users->sessions->signed_in &&
 	    st.users->sessions->next->expires_at == INT64_MAX,
 	    "Sessions in their order");
+	tap_ok(st.users->accounts != NULL &&
+	    pf_str_eqz(st.users->accounts->token, "pat") &&
+	    pf_str_eqz(st.users->sessions->account, "acc") &&
+	    !pf_str_given(st.users->sessions->next->account),
+	    "an Account Token, and whose Session it signed in");
+	tap_ok(st.pendings != NULL &&
+	    pf_str_eqz(st.pendings->state, "xyz") &&
+	    !pf_str_given(st.pendings->query), "a sign-in that waits");
 	tap_ok(!pf_str_given(st.docs->etag), "an ETag that was never given");
 }
 

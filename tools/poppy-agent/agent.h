@@ -20,6 +20,7 @@ struct ag_options {
 	const char *listen, *client_id, *cert, *key;	/* serve */
 	const char *alg, *name;				/* init, keys, serve */
 	const char *data, *session, *company;		/* call, renew */
+	const char *scope;				/* signin, refresh */
 	const char *header[AG_HEADERS_MAX];
 	size_t nheaders;
 	char **arg;		/* what follows the command */
@@ -44,6 +45,9 @@ PF_MUST enum pf_rc ag_cmd_serve(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_discover(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_session(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_renew(struct agent *ag);
+PF_MUST enum pf_rc ag_cmd_signin(struct agent *ag);
+PF_MUST enum pf_rc ag_cmd_refresh(struct agent *ag);
+PF_MUST enum pf_rc ag_cmd_signout(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_call(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_visit(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_check(struct agent *ag);

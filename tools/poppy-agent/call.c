@@ -6,6 +6,7 @@
 
 #include "core/base/clock.h"
 #include "core/web/url.h"
+#include "tools/poppy-agent/account.h"
 #include "tools/poppy-agent/agent.h"
 #include "tools/poppy-agent/nonce.h"
 #include "tools/poppy-agent/sign.h"
@@ -38,13 +39,23 @@ holds(struct pf_str text, struct pf_str part)
 }
 
 static bool
+in_user(const struct ag_user *u, struct pf_str url)
+{
+	for (const struct ag_session *s = u->sessions; s != NULL; s = s->next)
+		if (holds(url, s->token))
+			return true;
+	for (const struct ag_account *a = u->accounts; a != NULL; a = a->next)
+		if (holds(url, a->token))
+			return true;
+	return false;
+}
+
+static bool
 token_in(const struct agent *ag, struct pf_str url)
 {
 	for (const struct ag_user *u = ag->st.users; u != NULL; u = u->next)
-		for (const struct ag_session *s = u->sessions; s != NULL;
-		    s = s->next)
-			if (holds(url, s->token))
-				return true;
+		if (in_user(u, url))
+			return true;
 	return holds(url, PF_LIT("access_token="));
 }
 
@@ -62,12 +73,35 @@ ag_call_check(struct agent *ag, struct pf_str url)
 	return PF_OK;
 }
 
+/* With its Account Token while it has one that is taken (4.8): else the Session
+ * goes on signed out. PF_E_ABSENT: it has none. */
+static enum pf_rc
+renew_signed_in(struct agent *ag, struct calling *x)
+{
+	struct pf_str issuer = x->company->issuer;
+	const struct ag_session *s = ag_state_session(ag, issuer, *x->session);
+	enum pf_rc rc;
+
+	if (s == NULL || !pf_str_given(s->account) ||
+	    ag_state_account(ag, issuer, s->account) == NULL)
+		return PF_E_ABSENT;
+	rc = ag_account_use(ag, x->company, s->account, s->id, PF_NOSTR,
+	    x->session);
+	if (rc != PF_E_AUTH)
+		return rc;
+	ag_show_note(&ag->show, "the Account Token is no longer taken: the "
+	    "Session goes on signed out");
+	return PF_E_ABSENT;
+}
+
 /* Renew; or start anew where the Session has ended (4.2). */
 static enum pf_rc
 renew(struct agent *ag, struct calling *x)
 {
-	enum pf_rc rc = ag_token_get(ag, x->company, *x->session, x->session);
+	enum pf_rc rc = renew_signed_in(ag, x);
 
+	if (rc == PF_E_ABSENT)
+		rc = ag_token_get(ag, x->company, *x->session, x->session);
 	if (rc != PF_E_CONFLICT)
 		return rc;
 	ag_show_note(&ag->show, "the Session has ended: a new one is started");

@@ -50,7 +50,8 @@ ag_client_urls(struct pf_arena *a, struct pf_str client_id,
 	out->id_path = u.path;
 	*why = "is too long";
 	if ((rc = beside(a, PF_NOSTR, dir, "jwks.json", &out->jwks_path)) !=
-	    PF_OK || (rc = beside(a, out->origin, dir, "jwks.json",
+	    PF_OK || (rc = beside(a, PF_NOSTR, dir, "oauth/callback",
+	    &out->redirect_path)) != PF_OK || (rc = beside(a, out->origin, dir, "jwks.json",
 	    &out->jwks_uri)) != PF_OK || (rc = beside(a, out->origin, dir,
 	    "oauth/callback", &out->redirect_uri)) != PF_OK)
 		return rc;
@@ -136,7 +137,7 @@ setup(struct agent *ag, void *arg)
 		s->changed = st->client_id.n > 0;
 		st->client_id = s->client_id;
 		for (struct ag_user *u = st->users; u != NULL; u = u->next)
-			u->sessions = NULL;
+			u->sessions = NULL, u->accounts = NULL;
 	}
 	if (ag->opt.name != NULL)
 		st->name = pf_str(ag->opt.name);

@@ -8,7 +8,7 @@
 
 struct ag_client {
 	struct pf_str id, origin;
-	struct pf_str id_path, jwks_path;
+	struct pf_str id_path, jwks_path, redirect_path;
 	struct pf_str jwks_uri, redirect_uri;
 };
 

@@ -200,9 +200,12 @@ check_auth(const struct pf_json *doc, struct ag_company *c, bool needed,
 	c->direct = pf_json_obj(auth, "direct", &o) == PF_OK;
 	c->device = pf_json_obj(auth, "device", &o) == PF_OK;
 	c->mediated = pf_json_obj(auth, "mediated", &o) == PF_OK;
-	if (c->mediated)
-		c->mediated_endpoint = endpoint(o, "endpoint",
-		    "auth.mediated.endpoint", c);
+	if (!c->mediated)
+		return PF_OK;
+	c->mediated_endpoint = endpoint(o, "endpoint",
+	    "auth.mediated.endpoint", c);
+	if (pf_json_arr(o, "fields", &c->mediated_fields) != PF_OK)
+		note(c, "auth.mediated has no fields");
 	return PF_OK;
 }
 

@@ -23,6 +23,7 @@ struct ag_company {
 	struct pf_str issuer;		/* PF_NOSTR: no Sessions here */
 	bool direct, device, mediated;
 	struct pf_str mediated_endpoint, browser_endpoint, chat_endpoint;
+	const struct pf_json *mediated_fields;	/* a list, or NULL */
 	struct ag_api api[AG_APIS_MAX];	/* of the types that we know */
 	size_t napis;
 	/* of the metadata */

@@ -19,6 +19,8 @@ static const struct {
 	{ "R-3.1-5", "auth stands there when agent, apis or "
 	    "web.browser_session_endpoint do" },
 	{ "R-3.1-6", "auth.issuer is an HTTPS URL" },
+	{ "R-3.1-9", "auth.mediated has endpoint, and fields with name, label "
+	    "and secret" },
 	{ "R-3.1-12", "at least one of agent, apis and web stands there" },
 	{ "R-3.2-1", "the issuer publishes OAuth server metadata (RFC 8414)" },
 	{ "R-3.2-3", "issuer in the metadata equals auth.issuer exactly" },
@@ -49,6 +51,19 @@ static const struct {
 	{ "R-4.3-27", "tokens never stand in a URL" },
 	{ "R-4.3-28", "429 comes with a Retry-After, and the agent waits that "
 	    "long" },
+	{ "R-4.4-7", "no scope is granted beyond those asked for" },
+	{ "R-4.4-10", "every sign-in gives an Account Token and a signed-in "
+	    "Session Token" },
+	{ "R-4.4-11", "refresh_token_expires_in is a number of seconds" },
+	{ "R-4.4-12", "scope is what the User approved" },
+	{ "R-4.5-7", "approval redirects with code, the same state, and iss" },
+	{ "R-4.5-8", "iss in the redirect equals auth.issuer exactly" },
+	{ "R-4.6-1", "a device authorization has device_code, user_code, "
+	    "verification_uri and expires_in" },
+	{ "R-4.6-10", "polls after expires_in get expired_token" },
+	{ "R-4.7-4", "each reply of Mediated Sign-In has a status" },
+	{ "R-4.7-5", "code_required has sign_in_id, code.sent_to and "
+	    "expires_at" },
 	{ "R-6-2", "an openapi url leads to OpenAPI 3.0 or 3.1" },
 	{ "R-6-9", "token errors are named in WWW-Authenticate" },
 };

@@ -5,14 +5,16 @@
 
 #include "tools/poppy-agent/token.h"
 
+#include "core/poppy/scope.h"
+
 #define TOKEN_MAX	8192
 
 static const struct { const char *code, *text; } errors[] = {
 	{ "invalid_client", "the Company does not accept this client_id: "
 	    "unregistered, blocked, or its metadata, keys or signature don't "
 	    "check out; it must be able to fetch the client_id" },
-	{ "invalid_grant", "the Session assertion is refused: expired, "
-	    "reused or malformed; look at this machine's clock" },
+	{ "invalid_grant", "what was to be exchanged is refused: expired, "
+	    "reused, revoked or malformed; look at this machine's clock" },
 	{ "invalid_session", "the Session has ended, or is another agent's or "
 	    "User's" },
 	{ "account_mismatch", "the Session is signed in to another account" },
@@ -23,8 +25,9 @@ static const struct { const char *code, *text; } errors[] = {
 	{ "rate_limited", "too many requests of this client_id" },
 	{ "invalid_request", "the request is malformed" },
 	{ "invalid_scope", "a scope was asked that can't be had" },
-	{ "unsupported_grant_type", "the Company does not start Sessions with "
-	    "the JWT bearer grant" },
+	{ "unsupported_grant_type", "the Company does not offer this grant" },
+	{ "access_denied", "the User declined" },
+	{ "expired_token", "the User did not decide in time" },
 	{ "temporarily_unavailable", "the Company can't serve just now" },
 };
 
@@ -69,6 +72,71 @@ check_token(const struct pf_json *doc, struct ag_grant *g, struct ag_fault *f)
 	return PF_OK;
 }
 
+static enum pf_rc
+check_session_id(const struct pf_json *doc, struct pf_str session_id,
+    struct ag_grant *g, struct ag_fault *f)
+{
+	if (pf_json_str(doc, "session_id", &g->session_id) != PF_OK ||
+	    g->session_id.n == 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-15",
+		    "a reply without a session_id");
+	if (pf_str_given(session_id) &&
+	    !pf_str_eq(session_id, g->session_id))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-20",
+		    "session_id \"%.*s\" where \"%.*s\" was named",
+		    PF_STRF(g->session_id), PF_STRF(session_id));
+	return PF_OK;
+}
+
+/* Nothing beyond what was asked for (4.4). */
+static bool
+all_asked(struct pf_str scope, struct pf_str asked)
+{
+	struct pf_str rest = scope, one;
+
+	while (pf_str_given(asked) && pf_str_cut(&rest, ' ', &one))
+		if (!pf_scope_has(asked, one))
+			return false;
+	return true;
+}
+
+enum pf_rc
+ag_grant_check_signed_in(const struct pf_json *doc, struct pf_str session_id,
+    struct pf_str asked, struct ag_grant *g, struct ag_fault *f)
+{
+	enum pf_rc rc;
+
+	if ((rc = check_token(doc, g, f)) != PF_OK ||
+	    (rc = check_session_id(doc, session_id, g, f)) != PF_OK)
+		return rc;
+	if (pf_json_bool(doc, "signed_in", &g->signed_in) != PF_OK ||
+	    !g->signed_in)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.4-10",
+		    "signed_in is not true after a sign-in");
+	if (pf_json_str(doc, "scope", &g->scope) != PF_OK || g->scope.n == 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.4-12",
+		    "a sign-in without a scope");
+	if (!all_asked(g->scope, asked))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.4-7",
+		    "scope \"%.*s\", but \"%.*s\" was asked for",
+		    PF_STRF(g->scope), PF_STRF(asked));
+	rc = pf_json_str(doc, "refresh_token", &g->account_token);
+	if (rc == PF_E_ABSENT)
+		g->account_token = PF_NOSTR;
+	else if (rc != PF_OK || !fits_header(g->account_token))
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.4-10",
+		    "a refresh_token that is no token");
+	rc = pf_json_int(doc, "refresh_token_expires_in",
+	    &g->account_expires_in);
+	if (rc == PF_E_ABSENT)
+		g->account_expires_in = 0;
+	else if (rc != PF_OK || g->account_expires_in <= 0)
+		return ag_fault(f, PF_E_UPSTREAM, "R-4.4-11",
+		    "a refresh_token_expires_in that is no integer greater "
+		    "than 0");
+	return PF_OK;
+}
+
 enum pf_rc
 ag_grant_check(const struct pf_json *doc, struct pf_str session_id,
     struct ag_grant *g, struct ag_fault *f)
@@ -77,15 +145,8 @@ ag_grant_check(const struct pf_json *doc, struct pf_str session_id,
 
 	if ((rc = check_token(doc, g, f)) != PF_OK)
 		return rc;
-	if (pf_json_str(doc, "session_id", &g->session_id) != PF_OK ||
-	    g->session_id.n == 0)
-		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-15",
-		    "a reply without a session_id");
-	if (pf_str_given(session_id) &&
-	    !pf_str_eq(session_id, g->session_id))
-		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-20",
-		    "session_id \"%.*s\" for a renewal of \"%.*s\"",
-		    PF_STRF(g->session_id), PF_STRF(session_id));
+	if ((rc = check_session_id(doc, session_id, g, f)) != PF_OK)
+		return rc;
 	if (pf_json_bool(doc, "signed_in", &g->signed_in) != PF_OK ||
 	    g->signed_in)
 		return ag_fault(f, PF_E_UPSTREAM, "R-4.2-16",

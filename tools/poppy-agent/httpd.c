@@ -61,6 +61,8 @@ parse_line(struct pf_str line, struct ag_ask *out)
 	    out->method.n == 0 || !pf_str_starts(target, PF_LIT("/")))
 		return;
 	out->path = pf_str_head(target, pf_str_find(target, '?'));
+	out->query = out->path.n < target.n ?
+	    pf_str_from(target, out->path.n + 1) : PF_NOSTR;
 	out->keep_alive = pf_str_eqz(version, "HTTP/1.1");
 	out->refused = out->keep_alive || pf_str_eqz(version, "HTTP/1.0") ? 0 :
 	    pf_str_starts(version, PF_LIT("HTTP/")) ? 505 : 400;
@@ -155,19 +157,25 @@ put_head(struct pf_buf *b, int status, const struct ag_ask *ask)
 		pf_buf_addz(b, "Connection: close\r\n");
 }
 
-static int
-put_error(struct pf_buf *b, int status, const struct ag_ask *ask)
+int
+ag_httpd_say(struct pf_buf *b, int status, const struct ag_ask *ask,
+    const char *text)
 {
-	const char *text = reason(status);
-
 	put_head(b, status, ask);
 	if (status == 405)
 		pf_buf_addz(b, "Allow: GET, HEAD\r\n");
 	pf_buf_fmt(b, "Content-Type: text/plain\r\nCache-Control: no-store\r\n"
+	    "Referrer-Policy: no-referrer\r\n"
 	    "Content-Length: %zu\r\n\r\n", strlen(text) + 1);
 	if (!pf_str_eqz(ask->method, "HEAD"))
 		pf_buf_fmt(b, "%s\n", text);
 	return status;
+}
+
+static int
+put_error(struct pf_buf *b, int status, const struct ag_ask *ask)
+{
+	return ag_httpd_say(b, status, ask, reason(status));
 }
 
 static int

@@ -11,6 +11,7 @@
 
 struct ag_ask {
 	struct pf_str method, path;	/* path without query */
+	struct pf_str query;		/* PF_NOSTR without '?' */
 	struct pf_str if_none_match;	/* PF_NOSTR if not given */
 	bool keep_alive;
 	int refused;			/* a status, or 0 */
@@ -29,5 +30,9 @@ void ag_httpd_parse(struct pf_str head, struct ag_ask *out);
 /* The whole answer. Returns its status. */
 int ag_httpd_answer(struct pf_buf *b, struct ag_ask *ask,
     const struct ag_page *page, size_t npages);
+
+/* A short text of our own, never cached. Returns status. */
+int ag_httpd_say(struct pf_buf *b, int status, const struct ag_ask *ask,
+    const char *text);
 
 #endif

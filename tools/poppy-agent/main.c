@@ -42,6 +42,15 @@ static const struct command {
 	    "start a Session" },
 	{ "renew", ag_cmd_renew, "S", 1, 1, "DOMAIN[:PORT] [--session ID]",
 	    "get a new Session Token for a Session" },
+	{ "signin", ag_cmd_signin, "SO", 2, 2,
+	    "direct|device|mediated DOMAIN[:PORT] --scope SCOPES\n"
+	    "              [--session ID]",
+	    "get access to the User's account" },
+	{ "refresh", ag_cmd_refresh, "SO", 1, 1,
+	    "DOMAIN[:PORT] [--session ID] [--scope SCOPES]",
+	    "use the Account Token, for a new Session or for that one" },
+	{ "signout", ag_cmd_signout, "", 1, 1, "DOMAIN[:PORT]",
+	    "give the access back" },
 	{ "call", ag_cmd_call, "dHSo", 2, 2,
 	    "METHOD URL [--data FILE|-] [--header 'Name: value']...\n"
 	    "              [--session ID] [--company DOMAIN]",
@@ -76,6 +85,7 @@ static const struct option options[] = {
 	{ "header", required_argument, NULL, 'H' },
 	{ "session", required_argument, NULL, 'S' },
 	{ "company", required_argument, NULL, 'o' },
+	{ "scope", required_argument, NULL, 'O' },
 	{ NULL, 0, NULL, 0 }
 };
 #define GLOBAL_OPTIONS	"sAuwrvjhV"
@@ -119,7 +129,7 @@ set_option(struct agent *ag, int letter)
 		{ 'l', &o->listen }, { 'c', &o->client_id },
 		{ 'C', &o->cert }, { 'K', &o->key }, { 'a', &o->alg },
 		{ 'n', &o->name }, { 'd', &o->data }, { 'S', &o->session },
-		{ 'o', &o->company },
+		{ 'o', &o->company }, { 'O', &o->scope },
 	};
 
 	for (size_t i = 0; i < PF_COUNT(texts); i++)

@@ -19,6 +19,7 @@
 #include "core/base/clock.h"
 #include "core/jose/crypt.h"
 #include "tools/poppy-agent/agent.h"
+#include "tools/poppy-agent/callback.h"
 #include "tools/poppy-agent/client.h"
 #include "tools/poppy-agent/httpd.h"
 #include "tools/poppy-agent/pages.h"
@@ -61,6 +62,15 @@ log_request(const struct server *s, const struct ag_ask *ask, int status)
 	fprintf(stderr, "poppy-agent: %.*s\n", PF_STRF(pf_buf_str(&b)));
 }
 
+/* The User's browser coming back from a Direct Sign-In. */
+static bool
+is_callback(const struct server *s, const struct ag_ask *ask)
+{
+	return ask->refused == 0 && pf_str_eqz(ask->method, "GET") &&
+	    pf_str_given(ask->query) &&
+	    pf_str_eq(ask->path, s->client.redirect_path);
+}
+
 /* One request and its answer. False when the connection is done. in holds *n
  * bytes that were read already. */
 static bool
@@ -89,7 +99,9 @@ serve_one(struct server *s, struct ag_tls_conn *c, struct pf_arena *a, char *in,
 		return false;
 	ask.keep_alive = ask.keep_alive && !atomic_load(&s->stopping);
 	pf_buf_init(&out, a, ANSWER_MAX);
-	log_request(s, &ask, ag_httpd_answer(&out, &ask, page, AG_PAGES));
+	log_request(s, &ask, is_callback(s, &ask) ?
+	    ag_callback(s->ag, &ask, &out) :
+	    ag_httpd_answer(&out, &ask, page, AG_PAGES));
 	if (out.failed || !ag_tls_write(c, pf_buf_str(&out), deadline_ms))
 		return false;
 	memmove(in, in + head, *n - head);

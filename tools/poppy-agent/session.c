@@ -82,6 +82,23 @@ ag_cmd_renew(struct agent *ag)
 }
 
 static void
+show_accounts(struct agent *ag, const struct ag_user *u)
+{
+	struct pf_buf b;
+
+	for (const struct ag_account *a = u->accounts; a != NULL;
+	    a = a->next) {
+		pf_buf_init(&b, &ag->arena, 8192);
+		pf_buf_add(&b, a->scope);
+		if (a->expires_at != 0) {
+			pf_buf_addz(&b, ", until ");
+			pf_buf_rfc3339(&b, a->expires_at);
+		}
+		ag_show_fact(&ag->show, "Account Token", pf_buf_str(&b));
+	}
+}
+
+static void
 show_user(struct agent *ag, const struct ag_user *u)
 {
 	struct pf_buf b;
@@ -100,6 +117,7 @@ show_user(struct agent *ag, const struct ag_user *u)
 		ag_show_fact(&ag->show, pf_arena_z(&ag->arena, s->id),
 		    pf_buf_str(&b));
 	}
+	show_accounts(ag, u);
 }
 
 /* What the state holds, without a word to anybody. */

@@ -190,6 +190,11 @@ prune(struct ag_state *st)
 			*h = (*h)->next;
 		else
 			h = &(*h)->next;
+	for (struct ag_pending **p = &st->pendings; *p != NULL;)
+		if ((*p)->until_at <= now_at)
+			*p = (*p)->next;
+		else
+			p = &(*p)->next;
 	for (struct ag_doc **d = &st->docs; *d != NULL;)
 		if (++n > DOCS_MAX)
 			*d = NULL;
@@ -255,6 +260,28 @@ ag_state_session(struct agent *ag, struct pf_str issuer, struct pf_str id)
 	for (struct ag_session *s = u->sessions; s != NULL; s = s->next)
 		if (!pf_str_given(id) || pf_str_eq(s->id, id))
 			return s;
+	return NULL;
+}
+
+struct ag_account *
+ag_state_account(struct agent *ag, struct pf_str issuer, struct pf_str id)
+{
+	struct ag_user *u = ag_state_user(ag, issuer);
+
+	if (u == NULL)
+		return NULL;
+	for (struct ag_account *a = u->accounts; a != NULL; a = a->next)
+		if (!pf_str_given(id) || pf_str_eq(a->id, id))
+			return a;
+	return NULL;
+}
+
+struct ag_pending *
+ag_state_pending(struct agent *ag, struct pf_str state)
+{
+	for (struct ag_pending *p = ag->st.pendings; p != NULL; p = p->next)
+		if (pf_str_eq(p->state, state))
+			return p;
 	return NULL;
 }
 

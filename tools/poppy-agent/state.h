@@ -29,8 +29,28 @@ struct ag_session {
 	struct pf_str id;
 	struct pf_str token;		/* the newest Session Token */
 	struct pf_str scope;
+	struct pf_str account;		/* id of the Account Token that signed
+					 * it in, or PF_NOSTR */
 	int64_t started_at, expires_at;
 	bool signed_in;
+};
+
+/* An Account Token (4.8). The id is the agent's own, never sent. */
+struct ag_account {
+	struct ag_account *next;	/* newest first */
+	struct pf_str id;
+	struct pf_str token;
+	struct pf_str scope;
+	int64_t given_at;
+	int64_t expires_at;		/* 0: not said */
+};
+
+/* A Direct Sign-In that waits for the browser to come back (4.5). */
+struct ag_pending {
+	struct ag_pending *next;
+	struct pf_str state;
+	struct pf_str query;		/* what it came with; PF_NOSTR so far */
+	int64_t until_at;
 };
 
 /* One User at one Company (its issuer): the User ID, the DPoP key, Sessions. */
@@ -41,6 +61,7 @@ struct ag_user {
 	struct pf_str id;		/* the User ID; sent in sub */
 	struct pf_key *dpop;		/* ES256 */
 	struct ag_session *sessions;
+	struct ag_account *accounts;
 };
 
 /* A verified domain and where its Company may get tokens. */
@@ -85,6 +106,7 @@ struct ag_state {
 	struct ag_doc *docs;
 	struct ag_nonce *nonces;
 	struct ag_hold *holds;
+	struct ag_pending *pendings;
 };
 
 /* Read the file; one that isn't there is an empty state. PF_E_FORBID: others
@@ -98,6 +120,10 @@ struct ag_user *ag_state_user(struct agent *ag, struct pf_str issuer);
 /* id PF_NOSTR: the newest. */
 struct ag_session *ag_state_session(struct agent *ag, struct pf_str issuer,
     struct pf_str id);
+/* id PF_NOSTR: the newest. */
+struct ag_account *ag_state_account(struct agent *ag, struct pf_str issuer,
+    struct pf_str id);
+struct ag_pending *ag_state_pending(struct agent *ag, struct pf_str state);
 struct ag_place *ag_state_place(struct agent *ag, struct pf_str domain);
 struct ag_doc *ag_state_doc(struct agent *ag, struct pf_str url);
 struct pf_str ag_state_nonce(struct agent *ag, struct pf_str server);

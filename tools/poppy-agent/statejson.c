@@ -42,6 +42,23 @@ write_sessions(struct pf_jw *w, const struct ag_session *s)
 		pf_jw_int(w, "started_at", s->started_at);
 		pf_jw_int(w, "expires_at", s->expires_at);
 		pf_jw_bool(w, "signed_in", s->signed_in);
+		pf_jw_str(w, "account", s->account);
+		pf_jw_close(w, '}');
+	}
+	pf_jw_close(w, ']');
+}
+
+static void
+write_accounts(struct pf_jw *w, const struct ag_account *a)
+{
+	pf_jw_open(w, "accounts", '[');
+	for (; a != NULL; a = a->next) {
+		pf_jw_open(w, NULL, '{');
+		pf_jw_str(w, "id", a->id);
+		pf_jw_str(w, "token", a->token);
+		pf_jw_str(w, "scope", a->scope);
+		pf_jw_int(w, "given_at", a->given_at);
+		pf_jw_int(w, "expires_at", a->expires_at);
 		pf_jw_close(w, '}');
 	}
 	pf_jw_close(w, ']');
@@ -59,6 +76,7 @@ write_users(struct pf_jw *w, struct pf_buf *b, const struct ag_user *u)
 		pf_jw_raw(w, "dpop", PF_LIT(""));
 		pf_key_write(b, u->dpop, PF_NOSTR, true);
 		write_sessions(w, u->sessions);
+		write_accounts(w, u->accounts);
 		pf_jw_close(w, '}');
 	}
 	pf_jw_close(w, ']');
@@ -107,6 +125,16 @@ write_rest(struct pf_jw *w, const struct ag_state *st)
 		pf_jw_open(w, NULL, '{');
 		pf_jw_str(w, "request", h->request);
 		pf_jw_int(w, "until_at", h->until_at);
+		pf_jw_close(w, '}');
+	}
+	pf_jw_close(w, ']');
+	pf_jw_open(w, "pending", '[');
+	for (const struct ag_pending *p = st->pendings; p != NULL;
+	    p = p->next) {
+		pf_jw_open(w, NULL, '{');
+		pf_jw_str(w, "state", p->state);
+		pf_jw_str(w, "query", p->query);
+		pf_jw_int(w, "until_at", p->until_at);
 		pf_jw_close(w, '}');
 	}
 	pf_jw_close(w, ']');
@@ -195,6 +223,13 @@ make(struct reader *r, size_t size)
 	return p;
 }
 
+/* What older files do not have is nothing. */
+static struct pf_str
+text_if(struct reader *r, const struct pf_json *o, const char *key)
+{
+	return pf_json_has(o, key) ? text(r, o, key) : PF_NOSTR;
+}
+
 static const struct pf_json *
 list(struct reader *r, const struct pf_json *o, const char *key)
 {
@@ -236,15 +271,53 @@ read_session(struct reader *r, const struct pf_json *o)
 	s->expires_at = number(r, o, "expires_at");
 	if (pf_json_bool(o, "signed_in", &s->signed_in) != PF_OK)
 		r->why = "signed_in is missing";
+	s->account = text_if(r, o, "account");
 	return s;
 }
+
+static struct ag_account *
+read_account(struct reader *r, const struct pf_json *o)
+{
+	struct ag_account *a = make(r, sizeof(*a));
+
+	if (a == NULL)
+		return NULL;
+	a->id = text(r, o, "id");
+	a->token = text(r, o, "token");
+	a->scope = text(r, o, "scope");
+	a->given_at = number(r, o, "given_at");
+	a->expires_at = number(r, o, "expires_at");
+	return a;
+}
+
+static struct ag_pending *
+read_pending(struct reader *r, const struct pf_json *o)
+{
+	struct ag_pending *p = make(r, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	p->state = text(r, o, "state");
+	p->query = text(r, o, "query");
+	p->until_at = number(r, o, "until_at");
+	return p;
+}
+
+/* Every list of the file is read in the same way, in its order. */
+#define READ_LIST(r, o, name, head, type, one)				\
+	do {								\
+		const struct pf_json *l_ = list((r), (o), (name));	\
+		struct type **end_ = &(head);				\
+		size_t n_ = pf_json_len(l_);				\
+		for (size_t i_ = 0; (r)->why == NULL && i_ < n_; i_++)	\
+			if ((*end_ = one((r), pf_json_at(l_, i_))))	\
+				end_ = &(*end_)->next;			\
+	} while (0)
 
 static struct ag_user *
 read_user(struct reader *r, const struct pf_json *o)
 {
 	struct ag_user *u = make(r, sizeof(*u));
-	const struct pf_json *l;
-	struct ag_session **end;
 
 	if (u == NULL)
 		return NULL;
@@ -252,11 +325,10 @@ read_user(struct reader *r, const struct pf_json *o)
 	u->issuer = text(r, o, "issuer");
 	u->id = text(r, o, "user_id");
 	u->dpop = private_key(r, o, "dpop");
-	l = list(r, o, "sessions");
-	end = &u->sessions;
-	for (size_t i = 0; r->why == NULL && i < pf_json_len(l); i++)
-		if ((*end = read_session(r, pf_json_at(l, i))) != NULL)
-			end = &(*end)->next;
+	READ_LIST(r, o, "sessions", u->sessions, ag_session, read_session);
+	if (pf_json_has(o, "accounts"))
+		READ_LIST(r, o, "accounts", u->accounts, ag_account,
+		    read_account);
 	return u;
 }
 
@@ -314,17 +386,6 @@ read_hold(struct reader *r, const struct pf_json *o)
 	return h;
 }
 
-/* Every list of the file is read in the same way, in its order. */
-#define READ_LIST(r, o, name, head, type, one)				\
-	do {								\
-		const struct pf_json *l_ = list((r), (o), (name));	\
-		struct type **end_ = &(head);				\
-		size_t n_ = pf_json_len(l_);				\
-		for (size_t i_ = 0; (r)->why == NULL && i_ < n_; i_++)	\
-			if ((*end_ = one((r), pf_json_at(l_, i_))))	\
-				end_ = &(*end_)->next;			\
-	} while (0)
-
 enum pf_rc
 ag_state_parse(struct pf_arena *a, struct pf_str file, struct ag_state *out,
     const char **why)
@@ -348,6 +409,9 @@ ag_state_parse(struct pf_arena *a, struct pf_str file, struct ag_state *out,
 	READ_LIST(&r, o, "nonces", st.nonces, ag_nonce, read_nonce);
 	READ_LIST(&r, o, "holds", st.holds, ag_hold, read_hold);
 	READ_LIST(&r, o, "documents", st.docs, ag_doc, read_doc);
+	if (pf_json_has(o, "pending"))
+		READ_LIST(&r, o, "pending", st.pendings, ag_pending,
+		    read_pending);
 	if (r.why != NULL) {
 		*why = r.why;
 		return PF_E_INPUT;

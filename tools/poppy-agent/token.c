@@ -20,20 +20,19 @@
 
 static const struct pf_json_limits limits = { REPLY_MAX, 8, 1000 };
 
-/* One token request; fresh assertions and a fresh proof for each try. */
-struct ask {
-	const struct ag_company *company;
+/* One request; fresh assertions and a fresh proof for each try. */
+struct asking {
+	const struct ag_token_ask *ask;
 	struct ag_user *user;
-	struct pf_str session_id;
 	struct pf_str assertion, client_assertion, proof, nonce;
 	struct ag_reply reply;
 };
 
 static enum pf_rc
-sign_all(struct agent *ag, struct ask *q)
+sign_all(struct agent *ag, struct asking *q)
 {
 	const struct ag_key *key = ag_signing_key(&ag->st);
-	struct pf_str id = ag->st.client_id, aud = q->company->token_endpoint;
+	struct pf_str id = ag->st.client_id, aud = q->ask->url;
 	int64_t now_at = pf_now_at();
 	const struct ag_proof_for want = {
 		"POST", aud, PF_NOSTR,
@@ -41,15 +40,16 @@ sign_all(struct agent *ag, struct ask *q)
 	};
 	enum pf_rc rc;
 
-	if ((rc = ag_sign_assertion(&ag->arena, key, id, q->user->id, aud,
-	    now_at, &q->assertion)) != PF_OK ||
-	    (rc = ag_sign_assertion(&ag->arena, key, id, id, aud, now_at,
-	    &q->client_assertion)) != PF_OK ||
-	    (rc = ag_sign_proof(&ag->arena, q->user->dpop, &want,
-	    &q->proof)) != PF_OK)
-		return ag_fault(&ag->fault, rc, NULL,
-		    "the request could not be signed");
-	return PF_OK;
+	rc = ag_sign_assertion(&ag->arena, key, id, id, aud, now_at,
+	    &q->client_assertion);
+	if (rc == PF_OK && q->ask->assertion)
+		rc = ag_sign_assertion(&ag->arena, key, id, q->user->id, aud,
+		    now_at, &q->assertion);
+	if (rc == PF_OK && q->ask->proof)
+		rc = ag_sign_proof(&ag->arena, q->user->dpop, &want,
+		    &q->proof);
+	return rc == PF_OK ? PF_OK : ag_fault(&ag->fault, rc, NULL,
+	    "the request could not be signed");
 }
 
 /* One form parameter, into the body and into what is shown. */
@@ -69,23 +69,38 @@ param(struct agent *ag, struct pf_buf *b, const char *name, struct pf_str value,
 }
 
 static void
-form(struct agent *ag, const struct ask *q, struct pf_buf *b)
+form(struct agent *ag, const struct asking *q, struct pf_buf *b)
 {
-	param(ag, b, "grant_type", PF_LIT(GRANT_TYPE), false);
-	param(ag, b, "assertion", q->assertion, true);
-	ag_show_sent(&ag->show, "assertion.aud", q->company->token_endpoint);
-	ag_show_sent_secret(&ag->show, "assertion.sub", q->user->id);
-	if (pf_str_given(q->session_id))
-		param(ag, b, "session_id", q->session_id, false);
+	const struct ag_token_ask *ask = q->ask;
+
+	for (size_t i = 0; i < ask->nparams; i++)
+		if (pf_str_given(ask->param[i].value))
+			param(ag, b, ask->param[i].name, ask->param[i].value,
+			    ask->param[i].secret);
+	if (ask->assertion) {
+		param(ag, b, "assertion", q->assertion, true);
+		ag_show_sent(&ag->show, "assertion.aud", ask->url);
+		ag_show_sent_secret(&ag->show, "assertion.sub", q->user->id);
+	}
 	param(ag, b, "client_id", ag->st.client_id, false);
 	param(ag, b, "client_assertion_type", PF_LIT(ASSERTION_TYPE), false);
 	param(ag, b, "client_assertion", q->client_assertion, true);
 }
 
-static enum pf_rc
-send(struct agent *ag, struct ask *q)
+static void
+show_proof(struct agent *ag, const struct asking *q)
 {
-	struct pf_str url = q->company->token_endpoint;
+	ag_show_sent_secret(&ag->show, "DPoP", q->proof);
+	ag_show_sent(&ag->show, "DPoP.htm", PF_LIT("POST"));
+	ag_show_sent(&ag->show, "DPoP.htu", ag_htu(q->ask->url));
+	if (q->nonce.n > 0)
+		ag_show_sent_secret(&ag->show, "DPoP.nonce", q->nonce);
+}
+
+static enum pf_rc
+send(struct agent *ag, struct asking *q)
+{
+	struct pf_str url = q->ask->url;
 	const struct ag_field field[] = {
 		{ PF_LIT("Content-Type"),
 		    PF_LIT("application/x-www-form-urlencoded") },
@@ -94,18 +109,16 @@ send(struct agent *ag, struct ask *q)
 	};
 	struct ag_request rq = {
 		.method = "POST", .url = url, .field = field,
-		.nfields = PF_COUNT(field), .max = REPLY_MAX,
+		.nfields = PF_COUNT(field) - (q->ask->proof ? 0 : 1),
+		.max = REPLY_MAX,
 	};
 	struct pf_buf b;
 	enum pf_rc rc;
 
 	ag_show_request(&ag->show, "POST", url);
 	ag_show_sent(&ag->show, "Content-Type", field[0].value);
-	ag_show_sent_secret(&ag->show, "DPoP", q->proof);
-	ag_show_sent(&ag->show, "DPoP.htm", PF_LIT("POST"));
-	ag_show_sent(&ag->show, "DPoP.htu", ag_htu(url));
-	if (q->nonce.n > 0)
-		ag_show_sent_secret(&ag->show, "DPoP.nonce", q->nonce);
+	if (q->ask->proof)
+		show_proof(ag, q);
 	pf_buf_init(&b, &ag->arena, FORM_MAX);
 	form(ag, q, &b);
 	if (pf_buf_done(&b, &rq.body) != PF_OK)
@@ -180,68 +193,80 @@ error_code(const struct pf_json *doc)
 	return code;
 }
 
-/* Fault and rc for any reply that is neither a token nor worth a retry. */
-static enum pf_rc
-refused(struct agent *ag, const struct ag_reply *rp, const struct pf_json *doc)
+enum pf_rc
+ag_token_refused(struct agent *ag, const struct ag_token_answer *answer)
 {
-	struct pf_str code = error_code(doc), text = PF_NOSTR;
+	struct pf_str code = answer->error, text = PF_NOSTR;
 
-	if (rp->status >= 300 && rp->status < 400)
+	if (answer->status >= 300 && answer->status < 400)
 		return ag_fault(&ag->fault, PF_E_UPSTREAM, NULL,
-		    "a redirect (%d); assertions and proofs are made for the "
-		    "token_endpoint and follow none", rp->status);
-	if (rp->status == 200)
+		    "a redirect (%d); assertions and proofs are made for one "
+		    "endpoint and follow none", answer->status);
+	if (answer->status == 200)
 		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-11",
 		    "200 with a body that is no strict JSON object");
 	if (!pf_str_given(code))
 		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-32",
-		    "status %d without an OAuth error", rp->status);
-	if (pf_json_str(doc, "error_description", &text) != PF_OK)
+		    "status %d without an OAuth error", answer->status);
+	if (pf_json_str(answer->doc, "error_description", &text) != PF_OK)
 		text = PF_NOSTR;
 	return ag_fault(&ag->fault, pf_str_eqz(code, "invalid_session") ?
 	    PF_E_CONFLICT : PF_E_AUTH,
 	    pf_str_eqz(code, "use_dpop_nonce") ? "R-4.3-13" : NULL,
-	    "%d %.*s: %s%s%.*s%s", rp->status, PF_STRF(code),
+	    "%d %.*s: %s%s%.*s%s", answer->status, PF_STRF(code),
 	    ag_token_error_text(code), text.n > 0 ? " (\"" : "",
 	    PF_STRF(text), text.n > 0 ? "\")" : "");
 }
 
-/* Send until there is an answer to act on: one retry for a nonce, and as many
- * as patience allows for Retry-After. *doc is NULL if the body is no object. */
+/* One more try, for the nonce that was just given? */
 static enum pf_rc
-exchange(struct agent *ag, struct ask *q, const struct pf_json **doc)
+wants_nonce(struct agent *ag, const struct asking *q,
+    const struct ag_token_answer *answer, bool *retried, bool *again)
 {
-	struct pf_str url = q->company->token_endpoint;
+	*again = answer->status != 200 && !*retried &&
+	    pf_str_eqz(answer->error, "use_dpop_nonce");
+	if (!*again)
+		return PF_OK;
+	if (!pf_str_given(ag_reply_field(&q->reply, "dpop-nonce", 0)))
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.3-13",
+		    "use_dpop_nonce without a DPoP-Nonce");
+	*retried = true;
+	ag_show_note(&ag->show, "a nonce is required: asked once more with "
+	    "the one just given");
+	return PF_OK;
+}
+
+enum pf_rc
+ag_token_ask(struct agent *ag, struct ag_user *u,
+    const struct ag_token_ask *ask, struct ag_token_answer *out)
+{
+	struct asking q = { .ask = ask, .user = u };
 	struct ag_patience patience = { 0 };
-	bool again, retried = false;
+	bool again = true, retried = false;
 	enum pf_rc rc;
 
-	for (;;) {
-		if ((rc = ag_wait_before(ag, "POST", url)) != PF_OK ||
-		    (rc = sign_all(ag, q)) != PF_OK ||
-		    (rc = send(ag, q)) != PF_OK)
+	while (again) {
+		if ((rc = ag_wait_before(ag, "POST", ask->url)) != PF_OK ||
+		    (rc = sign_all(ag, &q)) != PF_OK ||
+		    (rc = send(ag, &q)) != PF_OK)
 			return rc;
-		*doc = body(ag, &q->reply);
-		show_reply(ag, &q->reply, *doc);
-		if ((rc = ag_wait_after(ag, &patience, "POST", url, &q->reply,
+		out->status = q.reply.status;
+		out->doc = body(ag, &q.reply);
+		out->error = error_code(out->doc);
+		out->caching = ag_reply_field(&q.reply, "cache-control", 0);
+		show_reply(ag, &q.reply, out->doc);
+		if ((rc = ag_wait_after(ag, &patience, "POST", ask->url,
+		    &q.reply, &again)) != PF_OK)
+			return rc;
+		if (!again && (rc = wants_nonce(ag, &q, out, &retried,
 		    &again)) != PF_OK)
 			return rc;
-		if (again)
-			continue;
-		if (q->reply.status == 200 || retried ||
-		    !pf_str_eqz(error_code(*doc), "use_dpop_nonce"))
-			return PF_OK;
-		if (!pf_str_given(ag_reply_field(&q->reply, "dpop-nonce", 0)))
-			return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.3-13",
-			    "use_dpop_nonce without a DPoP-Nonce");
-		retried = true;
-		ag_show_note(&ag->show, "a nonce is required: asked once more "
-		    "with the one just given");
 	}
+	return PF_OK;
 }
 
 struct keep {
-	struct pf_str issuer, forget;
+	struct pf_str issuer, forget, account;
 	const struct ag_grant *grant;
 	int64_t now_at;
 };
@@ -275,40 +300,13 @@ keep_session(struct agent *ag, void *arg)
 	s->token = k->grant->token;
 	s->scope = k->grant->scope;
 	s->signed_in = k->grant->signed_in;
+	s->account = k->account;
 	if (__builtin_add_overflow(k->now_at, k->grant->expires_in,
 	    &s->expires_at))
 		s->expires_at = INT64_MAX;
 	s->next = u->sessions;
 	u->sessions = s;
 	return PF_OK;
-}
-
-static enum pf_rc
-take(struct agent *ag, struct ask *q, const struct pf_json *doc,
-    int64_t now_at, struct pf_str *id)
-{
-	struct pf_str caching = ag_reply_field(&q->reply, "cache-control", 0);
-	struct pf_str issuer = q->company->issuer;
-	struct ag_session *old = ag_state_session(ag, issuer, q->session_id);
-	struct ag_grant g;
-	enum pf_rc rc;
-
-	if ((rc = ag_grant_check(doc, q->session_id, &g, &ag->fault)) != PF_OK)
-		return rc;
-	if (!pf_str_given(caching) ||
-	    !pf_str_eq_nocase(caching, PF_LIT("no-store")))
-		ag_show_note(&ag->show, "the reply should say Cache-Control: "
-		    "no-store (R-4.2-11)");
-	if (pf_str_given(q->session_id) && old != NULL &&
-	    pf_str_eq(old->token, g.token))
-		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-20",
-		    "the token that there was before, instead of a new one");
-	if (pf_str_given(q->session_id))
-		ag_show_fact(&ag->show, "renewed",
-		    PF_LIT("another token, the same Session"));
-	*id = g.session_id;
-	return ag_state_change(ag, keep_session,
-	    &(struct keep){ issuer, PF_NOSTR, &g, now_at });
 }
 
 static void
@@ -331,26 +329,72 @@ show_session(struct agent *ag, struct pf_str issuer, struct pf_str id)
 }
 
 enum pf_rc
+ag_token_keep(struct agent *ag, struct pf_str issuer, const struct ag_grant *g,
+    struct pf_str account)
+{
+	struct keep k = { issuer, PF_NOSTR, account, g, pf_now_at() };
+	enum pf_rc rc;
+
+	rc = ag_state_change(ag, keep_session, &k);
+	if (rc == PF_OK)
+		show_session(ag, issuer, g->session_id);
+	return rc;
+}
+
+static enum pf_rc
+take(struct agent *ag, const struct ag_company *c, struct pf_str session_id,
+    const struct ag_token_answer *answer, struct pf_str *id)
+{
+	struct ag_session *old = ag_state_session(ag, c->issuer, session_id);
+	struct ag_grant g = { .account_token = PF_NOSTR };
+	enum pf_rc rc;
+
+	rc = ag_grant_check(answer->doc, session_id, &g, &ag->fault);
+	if (rc != PF_OK)
+		return rc;
+	if (!pf_str_given(answer->caching) ||
+	    !pf_str_eq_nocase(answer->caching, PF_LIT("no-store")))
+		ag_show_note(&ag->show, "the reply should say Cache-Control: "
+		    "no-store (R-4.2-11)");
+	if (pf_str_given(session_id) && old != NULL &&
+	    pf_str_eq(old->token, g.token))
+		return ag_fault(&ag->fault, PF_E_UPSTREAM, "R-4.2-20",
+		    "the token that there was before, instead of a new one");
+	if (pf_str_given(session_id))
+		ag_show_fact(&ag->show, "renewed",
+		    PF_LIT("another token, the same Session"));
+	*id = g.session_id;
+	return ag_token_keep(ag, c->issuer, &g, PF_NOSTR);
+}
+
+enum pf_rc
 ag_token_get(struct agent *ag, const struct ag_company *c,
     struct pf_str session_id, struct pf_str *id)
 {
-	struct ask q = { .company = c, .session_id = session_id };
-	const struct pf_json *doc;
-	int64_t now_at = pf_now_at();
+	const struct ag_param param[] = {
+		{ "grant_type", PF_LIT(GRANT_TYPE), false },
+		{ "session_id", session_id, false },
+	};
+	const struct ag_token_ask ask = {
+		c->token_endpoint, param, PF_COUNT(param), true, true
+	};
+	struct keep forget = {
+		c->issuer, session_id, PF_NOSTR, NULL, pf_now_at()
+	};
+	struct ag_token_answer answer;
+	struct ag_user *u;
 	enum pf_rc rc;
 
 	if ((rc = ag_client_ready(ag)) != PF_OK ||
-	    (rc = ag_user_at(ag, c->issuer, &q.user)) != PF_OK ||
-	    (rc = exchange(ag, &q, &doc)) != PF_OK)
+	    (rc = ag_user_at(ag, c->issuer, &u)) != PF_OK ||
+	    (rc = ag_token_ask(ag, u, &ask, &answer)) != PF_OK)
 		return rc;
-	if (q.reply.status != 200 || doc == NULL)
-		rc = refused(ag, &q.reply, doc);
+	if (answer.status != 200 || answer.doc == NULL)
+		rc = ag_token_refused(ag, &answer);
 	else
-		rc = take(ag, &q, doc, now_at, id);
-	if (rc == PF_OK)
-		show_session(ag, c->issuer, *id);
-	else if (rc == PF_E_CONFLICT && ag_state_change(ag, keep_session,
-	    &(struct keep){ c->issuer, session_id, NULL, now_at }) != PF_OK)
+		rc = take(ag, c, session_id, &answer, id);
+	if (rc == PF_E_CONFLICT &&
+	    ag_state_change(ag, keep_session, &forget) != PF_OK)
 		return PF_E_UPSTREAM;
 	return rc;
 }
