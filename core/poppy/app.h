@@ -9,6 +9,7 @@
 #define PF_APP_H
 
 #include "core/poppy/keys.h"
+#include "core/poppy/secret.h"
 #include "core/poppy/settings.h"
 #include "core/web/serve.h"
 
@@ -17,6 +18,7 @@ struct pf_client_cache;
 struct pf_flights;
 struct pf_limiter;
 struct pf_outbound;
+struct pf_password_pool;
 struct pf_program;
 
 struct pf_proc {
@@ -30,6 +32,7 @@ struct pf_proc {
 	unsigned strangers;		/* of fetch.c; atomic */
 	struct pf_limiter *limits;
 	struct pf_audit *audit;
+	struct pf_password_pool *passwords;	/* NULL if it checks none */
 };
 
 struct pf_app {
@@ -37,6 +40,7 @@ struct pf_app {
 	struct pf_arena arena;
 	struct pf_settings set;
 	struct pf_keys keys;
+	struct pf_secret login_salt;	/* login.salt_file; empty if none */
 	void *own;			/* the program's, made by build() */
 	int refs;			/* under the lock of program.c */
 };
@@ -54,6 +58,7 @@ struct pf_program {
 	const char *role;		/* of the database: "poppy_auth" */
 	enum pf_role fcgi;
 	bool fetches;			/* agents' documents */
+	bool passwords;			/* it checks customers' passwords */
 	/* Its socket and threads in the settings. */
 	struct pf_str (*listen)(const struct pf_settings *s);
 	int64_t (*workers)(const struct pf_settings *s);

@@ -2,10 +2,9 @@
  * password_pool - passwords are checked on a few threads of their own.
  *
  * A check takes a quarter of a second of a processor; on the workers a storm of
- * logins would keep everybody else waiting. The threads give way to the others
- * (nice), the queue is bounded, and the request waits parked: its handler runs
- * again from the start, asks again, and gets the answer. The password's copy is
- * wiped as soon as it was used, or as soon as the peer has gone away.
+ * logins would keep everybody else waiting. So it is done aside (aside.h), by
+ * threads that give way to the others: the request waits parked, its handler
+ * runs again from the start, asks again, and gets the answer.
  */
 #ifndef PF_PASSWORD_POOL_H
 #define PF_PASSWORD_POOL_H
@@ -28,9 +27,9 @@ void pf_password_pool_stop(struct pf_password_pool *p);
 
 /*
  * PF_OK: *answer is PF_OK or PF_E_AUTH; a hash that can't be used was logged
- * and is PF_E_AUTH too. PF_PARKED: return it. PF_E_BUSY: too many wait, or it took
- * too long; the reply (503, Retry-After) is noted. A hash of PF_NOSTR or "" is
- * that of nobody: the same work, then PF_E_AUTH.
+ * and is PF_E_AUTH too. PF_PARKED: return it. PF_E_BUSY: too many wait, or it
+ * took too long; the reply (503, Retry-After) is noted. A hash of PF_NOSTR or ""
+ * is that of nobody: the same work, then PF_E_AUTH.
  *
  * One check a request: asked again, the answer is the same, whatever else the
  * handler waited for meanwhile. rq->kept is shared by core/poppy/kept.h.

@@ -18,6 +18,7 @@
 #include "core/poppy/client.h"
 #include "core/poppy/fetch.h"
 #include "core/poppy/limit.h"
+#include "core/poppy/password_pool.h"
 #include "core/poppy/places.h"
 #include "core/poppy/principal.h"
 #include "core/web/challenge.h"
@@ -41,6 +42,7 @@ static void
 app_free(struct pf_app *app)
 {
 	pf_keys_wipe(&app->keys);
+	pf_secret_wipe(&app->login_salt);
 	pf_arena_free(&app->arena);
 	free(app);
 }
@@ -57,6 +59,34 @@ complain(const struct pf_proc *proc, const struct pf_conf_fault *fault)
 	PF_LOG(PF_LOG_ERROR, "settings", PF_F_Z("file", fault->file),
 	    PF_F_INT("line", fault->line), PF_F_Z("key", fault->key),
 	    PF_F_Z("reason", fault->reason));
+}
+
+/* A file of the secrets folder that a setting names. */
+static enum pf_rc
+read_secret(struct pf_app *app, const char *key, struct pf_str name,
+    struct pf_secret *out)
+{
+	struct pf_conf_fault fault = { 0 };
+	const char *folder = pf_keys_folder(app->set.secrets.p), *why = "";
+	enum pf_rc rc;
+
+	if (name.n == 0)
+		return PF_OK;
+	if ((rc = pf_secret_read(folder, name, out, &why)) == PF_OK)
+		return PF_OK;
+	(void)!pf_conf_refuse(&fault, app->proc->file, 0, key, "%s/%.*s %s",
+	    folder, PF_STRF(name), why);
+	complain(app->proc, &fault);
+	return rc;
+}
+
+static enum pf_rc
+read_secrets(struct pf_app *app)
+{
+	if (!app->proc->program->passwords)
+		return PF_OK;
+	return read_secret(app, "login.salt_file", app->set.login.salt_file,
+	    &app->login_salt);
 }
 
 static enum pf_rc
@@ -82,6 +112,8 @@ app_fill(struct pf_app *app)
 		complain(app->proc, &fault);
 		return rc;
 	}
+	if ((rc = read_secrets(app)) != PF_OK)
+		return rc;
 	return app->proc->program->build(app);
 }
 
@@ -304,6 +336,17 @@ start_fetching(struct running *r)
 }
 
 static enum pf_rc
+start_passwords(struct running *r)
+{
+	const struct pf_password_pool_opts opts = {
+		.threads = (unsigned)r->app->set.login.threads,
+		.salt = pf_secret_str(&r->app->login_salt),
+	};
+
+	return pf_password_pool_start(&opts, &r->proc.passwords);
+}
+
+static enum pf_rc
 on_start(void *ctx, struct pf_serve *serve)
 {
 	struct running *r = ctx;
@@ -312,6 +355,8 @@ on_start(void *ctx, struct pf_serve *serve)
 	r->proc.serve = serve;
 	if ((rc = pf_limiter_new(LIMIT_PLACES, &r->proc.limits)) != PF_OK ||
 	    (rc = pf_audit_new(&r->proc.audit)) != PF_OK)
+		return rc;
+	if (r->proc.program->passwords && (rc = start_passwords(r)) != PF_OK)
 		return rc;
 	if (!r->proc.program->fetches)
 		return PF_OK;
@@ -327,6 +372,7 @@ on_stop(void *ctx)
 
 	if (r->proc.outbound != NULL)
 		pf_outbound_stop(r->proc.outbound);
+	pf_password_pool_stop(r->proc.passwords);
 	pf_flights_free(r->proc.flights);
 	pf_client_cache_free(r->proc.clients);
 	pf_limiter_free(r->proc.limits);

@@ -171,8 +171,8 @@ check_resource(struct pf_str s)
 }
 
 /* A name in the secrets folder. */
-static const char *
-check_file(struct pf_str s)
+const char *
+pf_check_file(struct pf_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!pf_is_alpha(s.p[i]) && !pf_is_digit(s.p[i]) &&
@@ -501,7 +501,7 @@ static const struct pf_conf_key keys[] = {
 	    "\"/etc/poppy/secrets\"", "Folder of the key files.", NULL, NULL },
 	{ "gate", PF_CONF_STR, AT(gate), 0, 64, "\"\"",
 	    "File in it with the secret that the web server shows to the guard; "
-	    "\"\": none, and no guard on TCP.", check_file, NULL },
+	    "\"\": none, and no guard on TCP.", pf_check_file, NULL },
 	{ "listen", PF_CONF_OBJ, AT(listen), 0, 0, "{}",
 	    "Sockets, where none is inherited.", NULL, &listen_table },
 	{ "listen_anywhere", PF_CONF_BOOL, AT(listen_anywhere), 0, 0, "false",

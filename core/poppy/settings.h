@@ -125,6 +125,8 @@ struct pf_settings {
 		int64_t idle_seconds;
 		/* a quarter of an hour */
 		int64_t failures_per_login, failures_per_address;
+		int64_t threads;	/* that check passwords */
+		struct pf_str salt_file;
 	} login;
 	struct { bool public_clients; } mcp;
 	struct {		/* what customers see */

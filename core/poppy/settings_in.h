@@ -15,6 +15,8 @@
 /* NULL if the text will do, else why not. */
 const char *pf_check_https(struct pf_str s);
 const char *pf_check_scope(struct pf_str s);
+/* A name in the secrets folder, or "". */
+const char *pf_check_file(struct pf_str s);
 
 /* settings_signin.c */
 extern const struct pf_conf_table pf_sign_in_table;

@@ -99,6 +99,11 @@ static const struct pf_conf_key login_keys[] = {
 	    NULL, NULL },
 	{ "failures_per_address", PF_CONF_INT, LO(failures_per_address), 1,
 	    100000, "50", "The same from an address.", NULL, NULL },
+	{ "threads", PF_CONF_INT, LO(threads), 1, 16, "2",
+	    "Passwords that each process checks at once.", NULL, NULL },
+	{ "salt_file", PF_CONF_STR, LO(salt_file), 0, 64, "\"\"",
+	    "File in the secrets folder with the salt that a shop keeps beside "
+	    "its database (PrestaShop's cookie key).", pf_check_file, NULL },
 };
 const struct pf_conf_table pf_login_table = PF_TABLE(login, login_keys);
 

@@ -136,6 +136,7 @@ static const struct pf_program program = {
 	.role = "poppy_auth",
 	.fcgi = PF_RESPONDER,
 	.fetches = true,
+	.passwords = true,
 	.listen = listen_at,
 	.workers = workers,
 	.build = build,

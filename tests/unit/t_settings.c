@@ -137,6 +137,15 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    "login.shop_url", 4 },
 	{ "login by something else", "{" ISSUER HOSTS
 	    "\"login\": { \"by\": \"magic\" },\n" REST "}", "login.by", 4 },
+	{ "too many threads for passwords", "{" ISSUER HOSTS
+	    "\"login\": { \"threads\": 17 },\n" REST "}", "login.threads",
+	    4 },
+	{ "a salt outside of the secrets", "{" ISSUER HOSTS
+	    "\"login\": { \"salt_file\": \"../salt\" },\n" REST "}",
+	    "login.salt_file", 4 },
+	{ "the master key as a salt", "{" ISSUER HOSTS
+	    "\"login\": { \"salt_file\": \"master\" },\n" REST "}",
+	    "login.salt_file", 4 },
 	{ "Account Tokens of no lifetime", "{" ISSUER HOSTS
 	    "\"account_tokens\": { \"seconds\": 0 },\n" REST "}",
 	    "account_tokens.seconds", 4 },
