@@ -5,11 +5,13 @@
 --   poppy_owner	owns schemas, tables and functions; nobody logs in as it
 --   poppy_auth		poppy-auth
 --   poppy_guard	poppy-guard
+--   poppy_bridge	the shop's own PHP
 DO $$
 DECLARE
 	r text;
 BEGIN
-	FOREACH r IN ARRAY ARRAY['poppy_owner', 'poppy_auth', 'poppy_guard']
+	FOREACH r IN ARRAY ARRAY['poppy_owner', 'poppy_auth', 'poppy_guard',
+	    'poppy_bridge']
 	LOOP
 		IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles
 		    WHERE rolname = r) THEN

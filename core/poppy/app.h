@@ -75,8 +75,8 @@ struct pf_program {
 };
 
 /* The schema versions of poppy_api that this release works with. */
-#define PF_SCHEMA_MIN	5
-#define PF_SCHEMA_MAX	5
+#define PF_SCHEMA_MIN	6
+#define PF_SCHEMA_MAX	6
 
 /*
  * main() of every program: options, settings, keys, database, then serve until

@@ -12,21 +12,33 @@
 --   rule_allow, rule_block, rule_none	the operator's word about the agents
 --			that detail names
 --   session_ended	by the operator
+--   signed_in, sign_in_failed, sign_in_declined	a sign-in of an agent
+--   signed_out, disconnected, customer_ended, grant_revoked	a grant was
+--			revoked by its agent, by the customer, by the shop, by the
+--			operator
+--   code_reused, grant_reused	a grant was revoked because its code, or an
+--			Account Token that had its successor, was used again
+--   account_mismatch	a Session is signed in to another account
+--   login, login_failed, ticket_dead	on the pages for customers
 --   refused		n requests that were refused before the database, or for
 --			a token that nobody knows; detail says why
 -- A row is part of the transaction that decides, and as durable as that.
+DROP FUNCTION IF EXISTS poppy.audit_put(text, bigint, bytea, int, bytea, text,
+    text);
 CREATE OR REPLACE FUNCTION poppy.audit_put(p_kind text, p_client_no bigint,
-    p_user_key bytea, p_bucket int, p_sid bytea, p_address text, p_detail text)
+    p_user_key bytea, p_bucket int, p_sid bytea, p_address text, p_detail text,
+    p_account text DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql
 AS $$
 BEGIN
 	INSERT INTO poppy.audit (at, kind, client_no, client_id, user_key,
-	    bucket, sid, address, detail)
+	    bucket, sid, address, detail, account)
 	VALUES (poppy.now_at(), p_kind, p_client_no,
 	    (SELECT c.client_id FROM poppy.client c
 	    WHERE c.client_no = p_client_no),
-	    p_user_key, p_bucket, p_sid, left(p_address, 64), p_detail);
+	    p_user_key, p_bucket, p_sid, left(p_address, 64), p_detail,
+	    p_account);
 END
 $$;
 

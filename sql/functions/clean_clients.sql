@@ -1,6 +1,6 @@
 -- Delete what is kept of agents that never came back: documents not fetched for
--- p_keep_s, of a client that no Session names and no rule of the operator's.
--- How many went. One worker at a time; p_limit bounds a call.
+-- p_keep_s, of a client that no Session or grant names and no rule of the
+-- operator's. How many went. One worker at a time; p_limit bounds a call.
 --
 -- Sessions have no index by client, which every start would pay for. So they are
 -- read as a whole, once for all candidates and only if there are any: a call an
@@ -41,7 +41,10 @@ BEGIN
 	-- Every table that names clients for longer than a day has its line.
 	named := ARRAY(
 	    SELECT DISTINCT s.client_no FROM poppy.session s
-	    WHERE s.client_no = ANY (old));
+	    WHERE s.client_no = ANY (old)
+	    UNION
+	    SELECT DISTINCT g.client_no FROM poppy.grants g
+	    WHERE g.client_no = ANY (old));
 	DELETE FROM poppy.client c
 	WHERE c.client_no = ANY (old) AND c.client_no <> ALL (named)
 	    AND greatest(c.fetched_at, c.first_at) < before_at

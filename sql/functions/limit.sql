@@ -1,6 +1,9 @@
--- Limits over all workers: requests of this minute by the database's clock.
--- Kinds: 1 and 2 token requests of an address and of a client, 3 and 4
--- revocations.
+-- Limits over all workers, by the database's clock. Kinds: 1 and 2 token requests
+-- of an address and of a client, 3 and 4 revocations, 5 authorization requests of
+-- an address, each of this minute. Of this quarter of an hour: 6 and 7 failed
+-- logins of an address and of a login name, 8 failed Mediated Sign-Ins of a
+-- client, 9 and 10 wrong user codes of an address and of an account. 11 failed
+-- Mediated Sign-Ins of a login name, by the day.
 
 -- Count a request of an address and of a client, and say which of them has one
 -- too many: 'limit_address', 'limit_client', or NULL. A limit of 0 is none.
@@ -45,5 +48,38 @@ BEGIN
 		END IF;
 	END IF;
 	RETURN NULL;
+END
+$$;
+
+-- Count one more in this quarter of an hour, unless there were p_most: then true,
+-- and nothing is counted. Who turns out to have been right gets it back. The row
+-- stands under the last minute of its quarter, since clean() takes what is over.
+CREATE OR REPLACE FUNCTION poppy.quarter_full(p_kind int, p_key bytea,
+    p_most int, p_now bigint)
+RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	IF p_most <= 0 THEN
+		RETURN false;
+	END IF;
+	INSERT INTO poppy.limit_count AS l (minute, kind, key, shard, n)
+	VALUES (p_now / 900 * 15 + 14, p_kind, p_key, 0, 1)
+	ON CONFLICT (minute, kind, key, shard) DO UPDATE SET n = l.n + 1
+	WHERE l.n < p_most;
+	RETURN NOT FOUND;
+END
+$$;
+
+-- Give one back. A NULL key is nobody's.
+CREATE OR REPLACE FUNCTION poppy.quarter_back(p_kind int, p_key bytea,
+    p_now bigint)
+RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	UPDATE poppy.limit_count l SET n = l.n - 1
+	WHERE l.minute = p_now / 900 * 15 + 14 AND l.kind = p_kind
+	    AND l.key = p_key AND l.shard = 0 AND l.n > 0;
 END
 $$;

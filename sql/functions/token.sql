@@ -9,6 +9,8 @@
 --   replay		the proof was used, by another request
 --   epoch		the replay memory is too young to tell: 503, retry_s
 --   clock		iat is no live one by the database's clock: 503, retry_s
+-- signed_in, with account and scopes, as long as the grant that the token came
+-- from lives.
 -- The same request may ask again: p_request_id is the web server's own, never
 -- the client's; NULL matches nothing.
 CREATE OR REPLACE FUNCTION poppy_api.token_use(p_bucket int, p_token bytea,
@@ -73,11 +75,19 @@ BEGIN
 		RETURN;
 	END IF;
 	outcome := 'ok';
-	signed_in := granted IS NOT NULL AND of_account IS NOT NULL;
-	account := CASE WHEN signed_in THEN of_account END;
+	-- Most tokens are signed out, and then nothing more is asked.
+	signed_in := granted IS NOT NULL AND EXISTS (SELECT
+	    FROM poppy.grants g
+	    WHERE g.bucket = p_bucket::smallint AND g.grant_no = granted
+		AND g.revoked_at IS NULL AND g.expires_at > now_at);
+	IF signed_in THEN
+		account := of_account;
+	ELSE
+		scopes := '';
+	END IF;
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
     int, text, bigint, bigint, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.token_use(int, bytea, bytea, bytea, bigint,
-    int, text, bigint, bigint, text) TO poppy_guard;
+    int, text, bigint, bigint, text) TO poppy_auth, poppy_guard;

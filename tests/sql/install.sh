@@ -201,22 +201,31 @@ words() {
 is "$(PGUSER=poppy_auth ask "$may")" \
     "$(words <<-END
 	audit_add
+	authorize_decide
+	authorize_show
+	authorize_start
 	clean
 	clean_clients
 	client_fail
 	client_get
 	client_metadata
 	client_store
+	code_redeem
 	doctor_end
 	doctor_get
 	doctor_publish
 	host_tell
+	login_begin
+	login_end
+	login_start
+	login_use
 	replay_rotate
 	schema_functions
 	schema_oldest
 	schema_version
 	session_start
 	token_revoke
+	token_use
 	END
     )" \
     "what poppy_auth may call"

@@ -1,0 +1,134 @@
+-- A shop with customers, and short ways to call the functions of sign-in: what
+-- is not named has a value that passes, secrets go by a word of which they are
+-- the hash, and every call spends something of its own.
+CREATE SCHEMA shop;
+CREATE TABLE shop.customer (id int PRIMARY KEY, login text NOT NULL,
+    status text);
+CREATE UNIQUE INDEX ON shop.customer ((id::text));
+CREATE INDEX ON shop.customer (login);
+INSERT INTO shop.customer VALUES (1, 'ann', 'ok'), (2, 'bob', 'ok'),
+    (3, 'cy', 'disabled'), (4, 'di', 'privileged'), (5, 'ed', 'unverified'),
+    (6, 'flo', NULL), (7, 'twice', 'ok'), (8, 'twice', 'ok');
+GRANT USAGE ON SCHEMA shop TO poppy_owner;
+GRANT SELECT ON shop.customer TO poppy_owner;
+CREATE OR REPLACE VIEW poppy_shop.customer AS
+SELECT c.id::text AS id, c.login, upper(c.login) AS name,
+    c.login || '@example.com' AS email, '+1555' || c.id AS phone,
+    '$2y$' || c.login AS password_hash, '' AS hash_kind, c.status,
+    'de' AS locale
+FROM shop.customer c;
+
+CREATE SCHEMA t;
+GRANT USAGE ON SCHEMA t TO poppy_auth, poppy_guard, poppy_bridge;
+ALTER DEFAULT PRIVILEGES IN SCHEMA t GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
+
+CREATE FUNCTION t.h(word text) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN sha256(convert_to(word, 'UTF8'));
+CREATE FUNCTION t.sid(word text) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN substr(t.h(word), 1, 16);
+CREATE FUNCTION t.any() RETURNS text LANGUAGE sql VOLATILE
+RETURN gen_random_uuid()::text;
+CREATE FUNCTION t.now() RETURNS bigint LANGUAGE sql VOLATILE
+RETURN floor(date_part('epoch', clock_timestamp()))::bigint;
+-- Columns as text, with a '-' where there is none.
+CREATE FUNCTION t.say(VARIADIC v text[]) RETURNS text LANGUAGE sql
+RETURN array_to_string(v, ' ', '-');
+
+CREATE FUNCTION t.start(sid text, usr text DEFAULT 'u', client bigint DEFAULT 1,
+    token text DEFAULT t.any(), renew boolean DEFAULT false,
+    bucket int DEFAULT 7)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.session_start(client, 1, bucket, t.h(usr),
+    CASE WHEN renew THEN t.sid(sid) END, t.sid(sid), t.h(token), 3600, 2592000,
+    15552000, t.h('key'), NULL, ARRAY[uuid_send(gen_random_uuid())],
+    ARRAY[t.now()], 30)
+$$;
+
+-- outcome, account, scopes, signed_in
+CREATE FUNCTION t.use(token text, bucket int DEFAULT 7,
+    bearer boolean DEFAULT false)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, account, '(' || scopes || ')', signed_in::text)
+FROM poppy_api.token_use(bucket, t.h(token), CASE WHEN bearer THEN NULL ELSE
+    t.h('key') END, CASE WHEN bearer THEN NULL ELSE
+    uuid_send(gen_random_uuid()) END, t.now(), 10, NULL, 2592000, 15552000)
+$$;
+
+CREATE FUNCTION t.authorize(request text, client bigint DEFAULT 1,
+    scopes text DEFAULT 'poppy:read poppy:write', sid text DEFAULT NULL,
+    resource text DEFAULT NULL, seconds int DEFAULT 600,
+    per_address int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.authorize_start(t.h(request), client,
+    'https://a.example/c', 'An agent', 'https://a.example/logo', 'https://back',
+    'st', t.h('verifier'), scopes, t.sid(sid), CASE WHEN sid IS NOT NULL THEN 7
+    END, resource, seconds, t.h('address'), per_address)
+$$;
+CREATE FUNCTION t.show(request text, account text DEFAULT '1')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, client_id, redirect, scopes)
+FROM poppy_api.authorize_show(t.h(request), account)
+$$;
+CREATE FUNCTION t.decide(request text, code text, account text DEFAULT '1',
+    approve boolean DEFAULT true,
+    scopes text DEFAULT 'poppy:read poppy:write', usr text DEFAULT NULL,
+    seconds int DEFAULT 60)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, redirect, state, approved::text, status)
+FROM poppy_api.authorize_decide(t.h(request), account, approve, scopes,
+    t.h(code), seconds, t.h(usr), '192.0.2.1')
+$$;
+
+CREATE FUNCTION t.redeem(code text, sid text, token text DEFAULT t.any(),
+    pat text DEFAULT t.any(), verifier text DEFAULT 'verifier',
+    redirect text DEFAULT 'https://back', client bigint DEFAULT 1,
+    version bigint DEFAULT 1, new_sid text DEFAULT t.any(),
+    bucket int DEFAULT 7, bearer boolean DEFAULT false,
+    resource text DEFAULT NULL, spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), per_address int DEFAULT 0,
+    per_client int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, scopes, expires_in::text, grant_expires_in::text)
+FROM poppy_api.code_redeem(client, version, t.h(code), redirect, t.h(verifier),
+    bucket, t.sid(sid), t.sid(new_sid), t.h(token), 3600, t.h(pat), 86400,
+    2592000, 15552000, CASE WHEN bearer THEN NULL ELSE t.h('key') END, resource,
+    CASE WHEN spend IS NULL THEN '{}' ELSE ARRAY[spend] END,
+    CASE WHEN spend IS NULL THEN '{}' ELSE ARRAY[t.now()] END, 30,
+    '192.0.2.1', t.h('address'), per_address, per_client)
+$$;
+
+-- All the way to a code: its scopes, granted by an account.
+CREATE FUNCTION t.code(code text, account text DEFAULT '1',
+    scopes text DEFAULT 'poppy:read poppy:write', client bigint DEFAULT 1,
+    sid text DEFAULT NULL, resource text DEFAULT NULL,
+    usr text DEFAULT NULL, seconds int DEFAULT 60)
+RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	request text := t.any();
+	ignored text;
+BEGIN
+	ignored := t.authorize(request, client, scopes, sid, resource);
+	ignored := t.show(request, account);
+	RETURN t.decide(request, code, account, true, scopes, usr, seconds);
+END
+$$;
+
+CREATE FUNCTION t.login_begin(login text, per_login int DEFAULT 0,
+    per_address int DEFAULT 0, address text DEFAULT 'address')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, account, password_hash, status)
+FROM poppy_api.login_begin(login, t.h('login ' || login), t.h(address),
+    per_login, per_address)
+$$;
+CREATE FUNCTION t.login(cookie text, account text, login text DEFAULT NULL,
+    old text DEFAULT NULL)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, status) FROM poppy_api.login_start(t.h(cookie), t.h(old),
+    account, t.h('login ' || login), CASE WHEN login IS NOT NULL THEN
+    t.h('address') END, '192.0.2.1')
+$$;
+CREATE FUNCTION t.login_use(cookie text, idle_s int DEFAULT 900)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, account, login, name, status, locale)
+FROM poppy_api.login_use(t.h(cookie), idle_s)
+$$;
