@@ -225,6 +225,16 @@ pf_limit_before(struct pf_req *rq, enum pf_limit what)
 	    "address");
 }
 
+enum pf_rc
+pf_limit_open(struct pf_req *rq)
+{
+	unsigned char key[PF_LIMIT_KEY];
+
+	pf_limit_address(rq, key);
+	return judge(rq, pf_limiter_take(limiter(rq), PF_LIMIT_OPEN, key,
+	    pf_app(rq)->set.limits.open_per_address, pf_mono_us()), "address");
+}
+
 /* A client's number as a key. */
 static void
 client_key(int64_t client_no, unsigned char key[PF_LIMIT_KEY])

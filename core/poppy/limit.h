@@ -8,6 +8,7 @@
  *	  flood of bad signatures is answered before anything is verified
  *	- what the database said is full isn't asked for again in that minute
  *	- calls of one Session, or of all of one client, empty a bucket of theirs
+ *	- what anybody may ask without a token empties a bucket of the address
  * The table is bounded: whoever has used the least of a bucket is forgotten
  * first, which forgives.
  */
@@ -27,7 +28,8 @@ enum pf_limit {
 	PF_LIMIT_CLIENT,	/* client: its token requests are */
 	PF_LIMIT_BEARER,	/* token: its Session's calls are */
 	PF_LIMIT_CALLS,		/* Session: bucket of calls */
-	PF_LIMIT_CLIENT_CALLS	/* client: bucket of calls */
+	PF_LIMIT_CLIENT_CALLS,	/* client: bucket of calls */
+	PF_LIMIT_OPEN		/* address: bucket of what anybody may ask */
 };
 
 /* --- the table; any thread --- */
@@ -60,6 +62,8 @@ void pf_limit_address(const struct pf_req *rq,
 /* Before anything is verified. what: PF_LIMIT_REFUSED, or PF_LIMIT_TOKEN or
  * _REVOKE, which include it. */
 PF_MUST enum pf_rc pf_limit_before(struct pf_req *rq, enum pf_limit what);
+/* For what anybody may ask: takes from the address's bucket. */
+PF_MUST enum pf_rc pf_limit_open(struct pf_req *rq);
 /* Before the database is asked on behalf of an authenticated client. */
 PF_MUST enum pf_rc pf_limit_client(struct pf_req *rq, int64_t client_no);
 /* The database says that the address (what: _TOKEN, _REVOKE) or, by_client, the

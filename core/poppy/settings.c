@@ -402,6 +402,9 @@ static const struct pf_conf_key limit_keys[] = {
 	{ "refused_per_address", PF_CONF_INT, LI(refused_per_address), 0,
 	    PER_MAX, "120", "Refused requests of an address in a minute, for "
 	    "each process; then it is answered 429.", NULL, NULL },
+	{ "open_per_address", PF_CONF_INT, LI(open_per_address), 0, PER_MAX,
+	    "1200", "Requests of an address in a minute for what anybody may "
+	    "ask, for each process.", NULL, NULL },
 	{ "calls_per_session", PF_CONF_INT, LI(calls_per_session), 0, PER_MAX,
 	    "600", "Guarded calls of a Session in a minute, for each process.",
 	    NULL, NULL },

@@ -96,7 +96,7 @@ struct pf_settings {
 	struct pf_strs proxies;	/* networks whose X-Forwarded-For counts */
 	struct {		/* a minute; 0: no limit */
 		int64_t token_per_address, token_per_client;
-		int64_t refused_per_address;
+		int64_t refused_per_address, open_per_address;
 		int64_t calls_per_session, calls_per_client;
 	} limits;
 	struct {

@@ -27,7 +27,8 @@ enum pf_need {
 	PF_NEEDS_TOKEN_PROOF = 1 << 3,	/* DPoP Proof of a token request */
 	PF_NEEDS_LOGIN = 1 << 4,	/* poppy-auth's login session */
 	PF_NEEDS_CSRF = 1 << 5,
-	PF_NO_SESSION_COOKIE = 1 << 6	/* 403 to an agent's browser */
+	PF_NO_SESSION_COOKIE = 1 << 6,	/* 403 to an agent's browser */
+	PF_OPEN = 1 << 7		/* for everybody: counted by address */
 };
 
 struct pf_route {

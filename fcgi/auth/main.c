@@ -7,6 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/log.h"
+#include "core/poppy/limit.h"
 #include "core/poppy/nonce.h"
 
 static struct pf_str
@@ -48,10 +49,11 @@ build(struct pf_app *app)
 }
 
 static enum pf_rc
-no_needs(struct pf_req *rq, unsigned bits)
+needs(struct pf_req *rq, unsigned bits)
 {
-	(void)rq;
-	return bits == 0 ? PF_OK : PF_E_BUG;
+	if ((bits & ~(unsigned)PF_OPEN) != 0)
+		return PF_E_BUG;
+	return (bits & PF_OPEN) != 0 ? pf_limit_open(rq) : PF_OK;
 }
 
 static enum pf_rc
@@ -59,7 +61,7 @@ handle(struct pf_req *rq)
 {
 	const struct auth *auth = auth_of(rq);
 
-	return pf_route_run(rq, auth->mounts, auth->nmounts, no_needs);
+	return pf_route_run(rq, auth->mounts, auth->nmounts, needs);
 }
 
 /* The endpoints whose proofs have nonces: whatever they answer, the next one

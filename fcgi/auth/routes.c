@@ -8,22 +8,22 @@
 
 static const struct pf_route root[] = {
 	{ PF_GET, WELL_KNOWN "/poppy.json",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_poppy_json },
+	    PF_OPEN, PF_NONE, 0, auth_poppy_json },
 	{ PF_GET, WELL_KNOWN "/oauth-authorization-server",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+	    PF_OPEN, PF_NONE, 0, auth_metadata },
 	{ PF_GET, WELL_KNOWN "/oauth-authorization-server/{issuer...}",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+	    PF_OPEN, PF_NONE, 0, auth_metadata },
 	{ PF_GET, WELL_KNOWN "/oauth-protected-resource",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_resource },
+	    PF_OPEN, PF_NONE, 0, auth_resource },
 	{ PF_GET, WELL_KNOWN "/oauth-protected-resource/{path...}",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_resource },
+	    PF_OPEN, PF_NONE, 0, auth_resource },
 };
 const struct pf_routes auth_root_routes = { root, PF_COUNT(root) };
 
 /* The same document at the appended form, for clients that know no other. */
 static const struct pf_route issuer[] = {
 	{ PF_GET, WELL_KNOWN "/oauth-authorization-server",
-	    PF_NEEDS_NOTHING, PF_NONE, 0, auth_metadata },
+	    PF_OPEN, PF_NONE, 0, auth_metadata },
 };
 const struct pf_routes auth_issuer_routes = { issuer, PF_COUNT(issuer) };
 
@@ -37,6 +37,6 @@ static const struct pf_route oauth[] = {
 const struct pf_routes auth_oauth_routes = { oauth, PF_COUNT(oauth) };
 
 static const struct pf_route doctor[] = {
-	{ PF_GET, "/{file}", PF_NEEDS_NOTHING, PF_NONE, 0, auth_doctor },
+	{ PF_GET, "/{file}", PF_OPEN, PF_NONE, 0, auth_doctor },
 };
 const struct pf_routes auth_doctor_routes = { doctor, PF_COUNT(doctor) };

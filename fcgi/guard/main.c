@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/poppy/limit.h"
 #include "core/poppy/nonce.h"
 #include "core/poppy/principal.h"
 #include "core/web/url.h"
@@ -129,7 +130,7 @@ apply(struct pf_req *rq, const struct pf_guarded *guarded,
 	enum pf_rc rc;
 
 	if (rule->open)
-		return pass(rq);
+		return (rc = pf_limit_open(rq)) != PF_OK ? rc : pass(rq);
 	if ((rc = find_principal(rq, guarded->entry)) != PF_OK)
 		return rc;
 	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);

@@ -10,7 +10,7 @@ import { random, tampered } from './lib/jose.mjs';
 import { World } from './lib/world.mjs';
 
 const FORM = ['Content-Type', 'application/x-www-form-urlencoded'];
-const PER_ADDRESS = 120, REFUSED = 40, CALLS = 30;
+const PER_ADDRESS = 120, REFUSED = 40, CALLS = 30, OPEN = 50;
 let w, agent, auths, guards;
 
 // Limits count by minutes of the database's clock: a test that counts one must
@@ -263,6 +263,44 @@ test('revocations have a limit of their own', proves('R-4.3-28'),
 	    'token requests of that address go on');
 }, { timeout: 90000 });
 
+// What anybody may ask, of a process each.
+const OPEN_ONES = [
+	['poppy.json', () => [auths[0], RESPONDER, '/.well-known/poppy.json']],
+	['OAuth server metadata', () => [auths[0], RESPONDER,
+		'/.well-known/oauth-authorization-server']],
+	['doctor\'s documents, those that are not there too', () => [auths[0],
+		RESPONDER, `/poppy/doctor/${random(22).slice(0, 22)}.json`]],
+	['an open rule of the guard', () => [guards[0], AUTHORIZER,
+		'/api/openapi.json']],
+];
+for (const [what, how] of OPEN_ONES)
+	test(`${what}: so many a minute of an address`, proves('A-22'),
+	    async (t) => {
+		const [sock, role, path] = how(), address = fresh();
+		const get = (from, method = 'GET', target = path) => fire(sock,
+		    request(role, { ...environment(method, w.url(target), []),
+			...role === AUTHORIZER ? w.guardVars : {},
+			REMOTE_ADDR: from }));
+		const first = (await get(address)).status;
+		let n = 1, res;
+
+		while ((res = await get(address)).status === first && n < 200)
+			n++;
+		t.ok(n >= OPEN && n <= OPEN + 10, 'answered', n);
+		limited(t, res, 'then');
+		t.eq((await get(address, 'HEAD')).status, 429, 'HEAD, too');
+		t.eq((await get(fresh())).status, first, 'another address');
+		if (role === RESPONDER)
+			limited(t, await get(address, 'GET',
+			    '/.well-known/poppy.json'), 'one bucket for all');
+		else
+			t.eq((await get(address, 'GET', '/api/stock.php'))
+			    .status, 401, 'what needs a token is asked for one');
+		t.ok(await until(async () => await audit("kind = 'refused' AND " +
+		    `detail LIKE 'rate_limited: %' AND address = '${address}'`) >
+		    0, 25000), 'the audit tells it');
+	}, { timeout: 60000 });
+
 test('what the database refuses is in the audit, with whose it was',
     proves('A-22'), async (t) => {
 	const user = new User(), address = fresh();
@@ -310,7 +348,8 @@ function bend(c, audit)
 {
 	c.proxies = ['10.0.0.0/8'];
 	c.limits = { token_per_address: PER_ADDRESS,
-		refused_per_address: REFUSED, calls_per_session: CALLS };
+		refused_per_address: REFUSED, calls_per_session: CALLS,
+		open_per_address: OPEN };
 	if (audit)
 		c.audit = audit;
 }

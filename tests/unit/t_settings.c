@@ -280,6 +280,9 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    "limits.calls_per_session", 4 },
 	{ "a limit that there isn't", "{" ISSUER HOSTS
 	    "\"limits\": { \"tokens\": 60 },\n" REST "}", "limits.tokens", 4 },
+	{ "a limit of what is open that is none", "{" ISSUER HOSTS
+	    "\"limits\": { \"open_per_address\": 10000001 },\n" REST "}",
+	    "limits.open_per_address", 4 },
 	{ "an audit that keeps nothing", "{" ISSUER HOSTS
 	    "\"audit\": { \"days\": 0 },\n" REST "}", "audit.days", 4 },
 	{ "addresses in another way", "{" ISSUER HOSTS
@@ -342,6 +345,7 @@ check_good(struct pf_arena *a)
 	tap_ok(pf_settings_domain(&s, PF_LIT("shop.example")), "a domain");
 	tap_is(s.tokens.session_seconds, 3600, "a default");
 	tap_is(s.limits.token_per_address, 120, "token requests of an address");
+	tap_is(s.limits.open_per_address, 1200, "open requests of an address");
 	tap_is((long long)s.proxy_networks.n, 0, "no proxy");
 	tap_is(s.audit.days, 180, "days of the audit");
 	tap_is(s.agents.keep_days, 400, "days of agents that stay away");

@@ -27,7 +27,7 @@ export function settings(dir, port, bend = () => {})
 		log: 'debug',
 		// All tests come from one address: counted, and never reached.
 		limits: { token_per_address: 1000000,
-			refused_per_address: 1000000,
+			refused_per_address: 1000000, open_per_address: 1000000,
 			calls_per_session: 1000000 },
 		agents: { ports: ['*'], allow_networks: ['127.0.0.0/8', '::1/128'],
 			extra_ca: `${dir}/ca/ca.pem`,
