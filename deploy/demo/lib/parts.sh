@@ -155,6 +155,7 @@ prepare_poppy() {
 		cat "$dir/log/poppyctl.out" >&2
 		die "poppyctl db install failed"
 	}
+	pg -d shop -f - <"$top/sql/adapters/demo.sql"
 	make_secrets
 	"${server}_sockets" >"$dir/conf/sockets.conf"
 	[ -n "$gate" ] || return 0
