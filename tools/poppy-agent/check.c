@@ -123,6 +123,7 @@ run(struct ck *ck)
 	ck_mistakes(ck);
 	ck_calls(ck);
 	ck_mcp(ck);
+	ck_signin(ck);
 	return PF_OK;
 }
 

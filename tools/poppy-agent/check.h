@@ -77,5 +77,6 @@ void ck_sessions(struct ck *ck);
 void ck_mistakes(struct ck *ck);
 void ck_calls(struct ck *ck);
 void ck_mcp(struct ck *ck);
+void ck_signin(struct ck *ck);
 
 #endif

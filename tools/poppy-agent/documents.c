@@ -180,6 +180,17 @@ endpoint(const struct pf_json *o, const char *key, const char *where,
 	return s;
 }
 
+static struct pf_str
+first_scope(const struct pf_json *type)
+{
+	const struct pf_json *list;
+	struct pf_str s;
+
+	return pf_json_arr(type, "scopes", &list) == PF_OK &&
+	    pf_json_len(list) > 0 &&
+	    pf_json_as_str(pf_json_at(list, 0), &s) == PF_OK ? s : PF_NOSTR;
+}
+
 static enum pf_rc
 check_auth(const struct pf_json *doc, struct ag_company *c, bool needed,
     struct ag_fault *f)
@@ -198,7 +209,9 @@ check_auth(const struct pf_json *doc, struct ag_company *c, bool needed,
 		return ag_fault(f, PF_E_UPSTREAM, "R-3.1-6",
 		    "an auth.issuer that is no HTTPS URL");
 	c->direct = pf_json_obj(auth, "direct", &o) == PF_OK;
+	c->direct_scope = c->direct ? first_scope(o) : PF_NOSTR;
 	c->device = pf_json_obj(auth, "device", &o) == PF_OK;
+	c->device_scope = c->device ? first_scope(o) : PF_NOSTR;
 	c->mediated = pf_json_obj(auth, "mediated", &o) == PF_OK;
 	if (!c->mediated)
 		return PF_OK;

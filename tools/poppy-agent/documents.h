@@ -22,6 +22,7 @@ struct ag_company {
 	struct pf_str version, name, domain;
 	struct pf_str issuer;		/* PF_NOSTR: no Sessions here */
 	bool direct, device, mediated;
+	struct pf_str direct_scope, device_scope;	/* one that it grants */
 	struct pf_str mediated_endpoint, browser_endpoint, chat_endpoint;
 	const struct pf_json *mediated_fields;	/* a list, or NULL */
 	struct ag_api api[AG_APIS_MAX];	/* of the types that we know */

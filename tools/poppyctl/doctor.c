@@ -120,6 +120,11 @@ write_metadata(struct doctor *d)
 	pf_jw_str(&w, "client_id", d->client_id);
 	pf_jw_strz(&w, "client_name", "poppyctl doctor");
 	pf_jw_str(&w, "jwks_uri", d->jwks_uri);
+	/* Where poppy-agent takes a client's to be; nobody is sent there. */
+	pf_jw_open(&w, "redirect_uris", '[');
+	pf_jw_str(&w, NULL, join(d, d->c->set.issuer_host->base, MOUNT,
+	    PF_LIT("oauth/callback"), ""));
+	pf_jw_close(&w, ']');
 	pf_jw_strz(&w, "token_endpoint_auth_method", "private_key_jwt");
 	pf_jw_close(&w, '}');
 	return pf_buf_done(&b, &d->metadata);
