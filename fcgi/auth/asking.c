@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "core/poppy/audit.h"
+#include "core/poppy/fetch.h"
 
-/* What all functions end with: spends, iats, seconds ahead, address, its key and
- * the two limits. */
+/* What all functions end with: spends, iats, seconds ahead, address, its key
+ * and the two limits. */
 #define COMMON	7
 
 static enum pf_rc
@@ -49,11 +50,36 @@ auth_spends(struct auth_asking *q, enum auth_part part,
 	q->iat[q->nspends++] = iat;
 }
 
+/* A client that names itself without an assertion: its document must say that
+ * it has no other way. */
+static enum pf_rc
+identify(struct auth_asking *q)
+{
+	struct pf_client_doc about;
+	struct pf_str client_id;
+	enum pf_rc rc;
+
+	if (pf_form_get(&q->form, "client_id", &client_id) != PF_OK)
+		return pf_fail(q->rq, PF_INVALID_CLIENT,
+		    "client_assertion and client_id missing");
+	rc = pf_client_load(q->rq, client_id, &q->client.client);
+	if (rc != PF_OK ||
+	    (rc = pf_client_about(q->rq, q->client.client, &about)) != PF_OK)
+		return rc;
+	if (!about.is_public)
+		return pf_fail(q->rq, PF_INVALID_CLIENT,
+		    "client_assertion missing");
+	q->is_public = true;
+	return PF_OK;
+}
+
 static enum pf_rc
 authenticate(struct auth_asking *q, struct pf_str endpoint)
 {
 	enum pf_rc rc;
 
+	if (q->public_ok)
+		return identify(q);
 	rc = pf_authenticate(q->rq, &q->form, endpoint, &q->client);
 	if (rc == PF_OK)
 		auth_spends(q, AUTH_CLIENT, q->client.spend.key,
@@ -111,6 +137,8 @@ replayed(struct auth_asking *q, int64_t place)
 static enum pf_rc
 refuse(struct auth_asking *q, const struct auth_refusal *r)
 {
+	if (r->err == PF_ERR_NONE)
+		return PF_OK;
 	q->rq->judged = r->weight != AUTH_COUNTED;
 	if (r->weight == AUTH_WRITTEN)
 		pf_limit_refused(q->rq);
@@ -139,7 +167,10 @@ refuse_all(struct auth_asking *q, const struct pf_row *row)
 		return pf_fail(rq, PF_INVALID_CLIENT,
 		    "this client is not accepted here");
 	}
-	/* stale, epoch, clock: nothing the agent did */
+	if (!q->stale && !pf_row_is(row, AUTH_OUTCOME, "epoch") &&
+	    !pf_row_is(row, AUTH_OUTCOME, "clock"))
+		return PF_E_BUG;
+	/* Nothing the agent did. */
 	return pf_fail_retry(rq, PF_UNAVAILABLE,
 	    (int)pf_row_int(row, AUTH_RETRY_S),
 	    "assertions can't be judged now");

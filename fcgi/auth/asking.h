@@ -25,6 +25,8 @@ struct auth_asking {
 	bool bearer;			/* it is an MCP server: no proof */
 	struct pf_proof proof;
 	struct pf_authn client;
+	bool public_ok;		/* it need not authenticate, if it is public */
+	bool is_public;		/* it did not */
 	/* What its success spends, in this order, all of it or nothing. */
 	enum auth_part part[AUTH_PARTS];
 	struct pf_str spend[AUTH_PARTS];
@@ -37,14 +39,16 @@ struct auth_asking {
  * invalid_request, invalid_target for two resources. */
 PF_MUST enum pf_rc auth_ask(struct auth_asking *q);
 
-/* To be spent too; key has PF_SPEND_LEN bytes and lives as long as q is used. */
+/* To be spent too; key has PF_SPEND_LEN bytes and lives as long as q is in
+ * use. */
 void auth_spends(struct auth_asking *q, enum auth_part part,
     const unsigned char *key, int64_t iat);
 
 /*
- * Authenticate the client at the endpoint, then go on. When the database knows
- * newer documents of the client both are done once more, by those: nothing has
- * been spent then.
+ * Authenticate the client at the endpoint, then go on. With public_ok a client
+ * whose document says that it is public (RFC 6749, 2.1) is who it says. When
+ * the database knows newer documents of the client both are done once more, by
+ * those: nothing has been spent then.
  */
 PF_MUST enum pf_rc auth_authenticated(struct auth_asking *q,
     struct pf_str endpoint, enum pf_rc (*then)(struct auth_asking *q));
@@ -62,7 +66,7 @@ enum auth_weight {
 /* What an outcome means to the agent. */
 struct auth_refusal {
 	const char *outcome;
-	enum pf_err err;
+	enum pf_err err;		/* none: the caller goes on by it */
 	enum auth_weight weight;
 	const char *why;
 };
@@ -77,10 +81,10 @@ struct auth_function {
 enum { AUTH_OUTCOME, AUTH_REPLAYED, AUTH_RETRY_S, AUTH_OWN };
 
 /*
- * Call it on the client's behalf: client_no, version, its own n parameters, then
- * what is spent and by whom, as poppy_api.session_start() takes them. PF_OK: the
- * outcome is "ok", or none that f or all of them refuse by. Else the error is
- * noted.
+ * Call it on the client's behalf: client_no, version, its own n parameters,
+ * then what is spent and by whom, as poppy_api.session_start() takes them.
+ * PF_OK: the outcome is "ok", or one without error among f's. Else the error
+ * is noted.
  */
 PF_MUST enum pf_rc auth_call(struct auth_asking *q,
     const struct auth_function *f, const struct pf_param *own, size_t n,

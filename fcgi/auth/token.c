@@ -7,11 +7,29 @@
 #include "core/poppy/principal.h"
 #include "fcgi/auth/token.h"
 
+#define CODE		"authorization_code"
+
+static bool
+always(const struct pf_settings *s)
+{
+	(void)s;
+	return true;
+}
+
+static bool
+with_direct(const struct pf_settings *s)
+{
+	return s->sign_in.direct.n != 0;
+}
+
 static const struct {
 	const char *grant_type;
+	bool (*offered)(const struct pf_settings *s);
 	enum pf_rc (*grant)(struct auth_asking *q);
 } grants[] = {
-	{ "urn:ietf:params:oauth:grant-type:jwt-bearer", auth_grant_session },
+	{ "urn:ietf:params:oauth:grant-type:jwt-bearer", always,
+	    auth_grant_session },
+	{ CODE, with_direct, auth_grant_code },
 };
 
 static enum pf_rc
@@ -23,7 +41,8 @@ run_grant(struct auth_asking *q)
 	if ((rc = auth_field(q, "grant_type", &type)) != PF_OK)
 		return rc;
 	for (size_t i = 0; i < PF_COUNT(grants); i++)
-		if (pf_str_eqz(type, grants[i].grant_type))
+		if (pf_str_eqz(type, grants[i].grant_type) &&
+		    grants[i].offered(&pf_app(q->rq)->set))
 			return grants[i].grant(q);
 	return pf_fail(q->rq, PF_UNSUPPORTED_GRANT_TYPE,
 	    "grant_type is not supported here");
@@ -62,15 +81,26 @@ judge_proof(struct auth_asking *q)
 	return rc;
 }
 
-enum pf_rc
-auth_named_session(struct auth_asking *q, struct pf_sid *out, bool *named)
+/*
+ * A public client is welcome where MCP clients are that know nothing of the
+ * protocol (section 6): a code for an MCP server, and no Session. Who sends an
+ * assertion is judged by it.
+ */
+static bool
+may_be_public(const struct auth_asking *q)
 {
-	struct pf_str text;
+	static const char *const more[] = { "session_id", "client_assertion",
+		"client_assertion_type" };
+	struct pf_str value;
 
-	*named = pf_form_get(&q->form, "session_id", &text) == PF_OK;
-	if (*named && pf_sid_parse(text, out) != PF_OK)
-		return pf_fail(q->rq, PF_INVALID_SESSION, "no such Session");
-	return PF_OK;
+	if (!q->bearer || !pf_app(q->rq)->set.mcp_public ||
+	    pf_form_get(&q->form, "grant_type", &value) != PF_OK ||
+	    !pf_str_eqz(value, CODE))
+		return false;
+	for (size_t i = 0; i < PF_COUNT(more); i++)
+		if (pf_form_get(&q->form, more[i], &value) == PF_OK)
+			return false;
+	return true;
 }
 
 enum pf_rc
@@ -83,6 +113,7 @@ auth_token(struct pf_req *rq)
 	    (rc = find_api(&q)) != PF_OK ||
 	    (rc = judge_proof(&q)) != PF_OK)
 		return rc;
+	q.public_ok = may_be_public(&q);
 	return auth_authenticated(&q, pf_app(rq)->set.token_endpoint,
 	    run_grant);
 }

@@ -10,11 +10,34 @@
 
 /* The grants; each answers, or notes its error. */
 enum pf_rc auth_grant_session(struct auth_asking *q);
+enum pf_rc auth_grant_code(struct auth_asking *q);
 
 /* session_id, if one is named. What can't be one of ours is no Session:
  * invalid_session noted. */
 PF_MUST enum pf_rc auth_named_session(struct auth_asking *q,
     struct pf_sid *out, bool *named);
+
+/*
+ * What a grant that signs a Session in brings along: which Session, and secrets
+ * that the database gets as hashes. Wipe it.
+ */
+struct auth_signing {
+	struct pf_sid sid;		/* named, else new */
+	bool named;
+	struct pf_token token, account;
+	struct pf_tokenhash token_hash, account_hash;
+};
+/* A Session Token and an Account Token in the bucket, and a new Session unless
+ * one is named. */
+PF_MUST enum pf_rc auth_signing_new(struct auth_signing *s, unsigned bucket);
+void auth_signing_wipe(struct auth_signing *s);
+/* What a function that signs in returns first. */
+enum { AUTH_SCOPES = AUTH_OWN, AUTH_EXPIRES_IN, AUTH_GRANT_EXPIRES_IN,
+	AUTH_SIGNED };
+/* Reply by its row. account is the Account Token to tell, or PF_NOSTR. */
+PF_MUST enum pf_rc auth_signing_reply(struct auth_asking *q,
+    const struct auth_signing *s, const struct pf_row *row,
+    struct pf_str account);
 
 /* The fields of section 4.4, or of 4.2 for a signed-out Session. */
 struct auth_tokens {
