@@ -71,10 +71,18 @@ export class Data extends Parts {
 
 	signIn(s, scopes)
 	{
-		return this.sql('UPDATE poppy.session SET account = ' +
-		    `'1' WHERE sid = ${Data.sid(s.id)}; ` +
-		    'UPDATE poppy.token SET grant_no = 1, scopes = ' +
-		    `'${scopes.join(' ')}' WHERE hash = ${Data.hash(s.token)}`);
+		const list = scopes.join(' ');
+
+		return this.sql("UPDATE poppy.session SET account = '1' WHERE " +
+		    `sid = ${Data.sid(s.id)}; WITH g AS (INSERT INTO ` +
+		    'poppy.grants (bucket, client_no, user_key, account, ' +
+		    'scopes, kind, created_at, used_at, expires_at) ' +
+		    'SELECT bucket, client_no, user_key, account, ' +
+		    `'${list || 'none'}', 'direct', started_at, started_at, ` +
+		    'started_at + 86400 FROM poppy.session WHERE ' +
+		    `sid = ${Data.sid(s.id)} RETURNING grant_no) ` +
+		    `UPDATE poppy.token SET scopes = '${list}', grant_no = ` +
+		    `(SELECT grant_no FROM g) WHERE hash = ${Data.hash(s.token)}`);
 	}
 
 	block(client_id, on)
