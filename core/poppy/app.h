@@ -74,6 +74,11 @@ struct pf_program {
 	    struct pf_arena *a);
 };
 
+/* What keeps the settings from being used, for build(): at the start a line for
+ * people, later one in the log like everything else. */
+void pf_app_complain(const struct pf_app *app,
+    const struct pf_conf_fault *fault);
+
 /* The schema versions of poppy_api that this release works with. */
 #define PF_SCHEMA_MIN	6
 #define PF_SCHEMA_MAX	6

@@ -47,11 +47,11 @@ app_free(struct pf_app *app)
 	free(app);
 }
 
-/* What keeps the settings from being used: at the start a line for people, later
- * one in the log like everything else. */
-static void
-complain(const struct pf_proc *proc, const struct pf_conf_fault *fault)
+void
+pf_app_complain(const struct pf_app *app, const struct pf_conf_fault *fault)
 {
+	const struct pf_proc *proc = app->proc;
+
 	if (proc->serve == NULL) {
 		pf_conf_complain(stderr, fault);
 		return;
@@ -76,7 +76,7 @@ read_secret(struct pf_app *app, const char *key, struct pf_str name,
 		return PF_OK;
 	(void)!pf_conf_refuse(&fault, app->proc->file, 0, key, "%s/%.*s %s",
 	    folder, PF_STRF(name), why);
-	complain(app->proc, &fault);
+	pf_app_complain(app, &fault);
 	return rc;
 }
 
@@ -101,7 +101,7 @@ app_fill(struct pf_app *app)
 		return rc;
 	rc = pf_settings_read(app->proc->file, &app->arena, &app->set, &fault);
 	if (rc != PF_OK) {
-		complain(app->proc, &fault);
+		pf_app_complain(app, &fault);
 		return rc;
 	}
 	folder = pf_keys_folder(app->set.secrets.p);
@@ -109,7 +109,7 @@ app_fill(struct pf_app *app)
 	if (rc != PF_OK) {
 		(void)!pf_conf_refuse(&fault, app->proc->file, 0, "secrets",
 		    "%s/master %s", folder, why);
-		complain(app->proc, &fault);
+		pf_app_complain(app, &fault);
 		return rc;
 	}
 	if ((rc = read_secrets(app)) != PF_OK)
