@@ -13,6 +13,7 @@
 #include "core/poppy/settings.h"
 #include "core/web/serve.h"
 
+struct pf_aside;
 struct pf_audit;
 struct pf_client_cache;
 struct pf_flights;
@@ -33,6 +34,7 @@ struct pf_proc {
 	struct pf_limiter *limits;
 	struct pf_audit *audit;
 	struct pf_password_pool *passwords;	/* NULL if it checks none */
+	struct pf_aside *messages;	/* of send_code.h; the same */
 };
 
 struct pf_app {
@@ -41,6 +43,7 @@ struct pf_app {
 	struct pf_settings set;
 	struct pf_keys keys;
 	struct pf_secret login_salt;	/* login.salt_file; empty if none */
+	struct pf_secret mail_password;	/* codes.smtp.password_file */
 	void *own;			/* the program's, made by build() */
 	int refs;			/* under the lock of program.c */
 };

@@ -21,6 +21,7 @@
 #include "core/poppy/password_pool.h"
 #include "core/poppy/places.h"
 #include "core/poppy/principal.h"
+#include "core/poppy/send_code.h"
 #include "core/web/challenge.h"
 #include "core/web/outbound.h"
 #include "core/web/route.h"
@@ -43,6 +44,7 @@ app_free(struct pf_app *app)
 {
 	pf_keys_wipe(&app->keys);
 	pf_secret_wipe(&app->login_salt);
+	pf_secret_wipe(&app->mail_password);
 	pf_arena_free(&app->arena);
 	free(app);
 }
@@ -83,10 +85,15 @@ read_secret(struct pf_app *app, const char *key, struct pf_str name,
 static enum pf_rc
 read_secrets(struct pf_app *app)
 {
+	enum pf_rc rc;
+
 	if (!app->proc->program->passwords)
 		return PF_OK;
-	return read_secret(app, "login.salt_file", app->set.login.salt_file,
-	    &app->login_salt);
+	if ((rc = read_secret(app, "login.salt_file",
+	    app->set.login.salt_file, &app->login_salt)) != PF_OK)
+		return rc;
+	return read_secret(app, "codes.smtp.password_file",
+	    app->set.codes.smtp.password_file, &app->mail_password);
 }
 
 static enum pf_rc
@@ -342,8 +349,11 @@ start_passwords(struct running *r)
 		.threads = (unsigned)r->app->set.login.threads,
 		.salt = pf_secret_str(&r->app->login_salt),
 	};
+	enum pf_rc rc;
 
-	return pf_password_pool_start(&opts, &r->proc.passwords);
+	if ((rc = pf_password_pool_start(&opts, &r->proc.passwords)) != PF_OK)
+		return rc;
+	return pf_send_code_start(&r->proc.messages);
 }
 
 static enum pf_rc
@@ -373,6 +383,7 @@ on_stop(void *ctx)
 	if (r->proc.outbound != NULL)
 		pf_outbound_stop(r->proc.outbound);
 	pf_password_pool_stop(r->proc.passwords);
+	pf_aside_stop(r->proc.messages);
 	pf_flights_free(r->proc.flights);
 	pf_client_cache_free(r->proc.clients);
 	pf_limiter_free(r->proc.limits);
