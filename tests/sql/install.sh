@@ -200,6 +200,7 @@ words() {
 }
 is "$(PGUSER=poppy_auth ask "$may")" \
     "$(words <<-END
+	account_revoke
 	audit_add
 	authorize_decide
 	authorize_show
@@ -211,6 +212,12 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	client_metadata
 	client_store
 	code_redeem
+	connected_end
+	connected_list
+	device_decide
+	device_redeem
+	device_show
+	device_start
 	doctor_end
 	doctor_get
 	doctor_publish
@@ -224,6 +231,9 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	schema_oldest
 	schema_version
 	session_start
+	shop_login_start
+	ticket_spend
+	token_refresh
 	token_revoke
 	token_use
 	END
@@ -232,6 +242,8 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 is "$(PGUSER=poppy_guard ask "$may")" \
     "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \
     "what poppy_guard may call"
+is "$(PGUSER=poppy_bridge ask "$may")" "customer_end ticket_put" \
+    "what the shop's PHP may call"
 PGUSER=poppy_guard
 like "$(ask "SELECT * FROM poppy_api.session_start(1, 1, 1, '', NULL, '', '',
     1, 1, 1, '', NULL, '{}'::bytea[], '{}'::bigint[], 1)")" \
