@@ -103,32 +103,6 @@ BEGIN
 END
 $$;
 
--- Lock the keys of a request until the transaction ends. Two connections that
--- spend one jti meet here, whatever iats they bring, and the second looks after
--- the first has committed. In one order for all, so that no two requests wait
--- for each other; least() and greatest() pass over what is NULL.
-CREATE OR REPLACE FUNCTION poppy.spend_lock(p_1 bytea, p_2 bytea, p_3 bytea)
-RETURNS void
-LANGUAGE plpgsql
-AS $$
-DECLARE
-	a bigint := hashtextextended(encode(p_1, 'hex'), 0);
-	b bigint := hashtextextended(encode(p_2, 'hex'), 0);
-	c bigint := hashtextextended(encode(p_3, 'hex'), 0);
-	first bigint := least(a, b, c);
-	last bigint := greatest(a, b, c);
-	locked text;
-BEGIN
-	locked := pg_advisory_xact_lock(first);
-	IF c IS NOT NULL THEN	-- the middle one: what is left of all three
-		locked := pg_advisory_xact_lock(a # b # c # first # last);
-	END IF;
-	IF last <> first THEN
-		locked := pg_advisory_xact_lock(last);
-	END IF;
-END
-$$;
-
 -- The lowest place of a key that is there already, in the memory or in p_spend
 -- itself. For the rare case that one is.
 CREATE OR REPLACE FUNCTION poppy.spent_place(p_spend bytea[], p_low bigint)
@@ -153,8 +127,37 @@ $$;
 --		in p_spend twice
 --   -s		the memory is younger than an iat, so nobody knows: 503, s seconds
 --   NULL	an iat is no live one by this clock
--- The same jti with another iat may lie in the other live slot, hence the look
--- into both.
+-- Two connections that spend one jti meet at the locks, whatever iats they
+-- bring, and the second statement begins when the first has committed. The
+-- locks are taken in one order by all, so that no two requests wait for each
+-- other; least() and greatest() pass over what is NULL.
+--
+-- Nearly always one table holds all the iats. Then one statement asks for the
+-- epoch, looks into both tables that are live and inserts all or nothing. It
+-- stands here once, in $branch$, and is written out for each table @ and the
+-- other live one #, which is the one before (even numbers) or the next: a
+-- table's name can't be a variable.
+DO $make$
+DECLARE
+	branches text := '';
+BEGIN
+	FOR i IN 0..7 LOOP
+		branches := branches || E'\n\t\tWHEN ' || i || ' THEN'
+		    || replace(replace($branch$
+			INSERT INTO poppy.replay_@ (spend, iat)
+			SELECT v.spend, v.iat
+			FROM (VALUES (k1, i1), (k2, i2), (k3, i3))
+			    AS v (spend, iat)
+			WHERE v.spend IS NOT NULL AND lowest - p_future_s >
+			    (SELECT e.since FROM poppy.replay_epoch e)
+			    AND NOT EXISTS (SELECT FROM poppy.replay_@ r
+			    WHERE r.spend IN (k1, k2, k3))
+			    AND NOT EXISTS (SELECT FROM poppy.replay_# r
+			    WHERE r.spend IN (k1, k2, k3));$branch$,
+		    '@', (i / 2)::text),
+		    '#', ((i / 2 + CASE i % 2 WHEN 0 THEN 3 ELSE 1 END) % 4)::text);
+	END LOOP;
+	EXECUTE $begin$
 CREATE OR REPLACE FUNCTION poppy.spend(p_spend bytea[], p_iat bigint[],
     p_future_s int, p_now bigint)
 RETURNS int
@@ -165,21 +168,46 @@ DECLARE
 	k1 bytea := p_spend[1];
 	k2 bytea := p_spend[2];
 	k3 bytea := p_spend[3];
-	lowest bigint := least(p_iat[1], p_iat[2], p_iat[3]);
+	i1 bigint := p_iat[1];
+	i2 bigint := p_iat[2];
+	i3 bigint := p_iat[3];
+	lowest bigint := least(i1, i2, i3);
 	low bigint := (p_now - 760) / 900;
+	a bigint := hashtextextended(encode(k1, 'hex'), 0);
+	b bigint := hashtextextended(encode(k2, 'hex'), 0);
+	c bigint := hashtextextended(encode(k3, 'hex'), 0);
+	first bigint := least(a, b, c);
+	last bigint := greatest(a, b, c);
+	twice boolean := (k2 = k1 OR k3 IN (k1, k2)) IS TRUE;
 	since bigint;
-	seen boolean;
 	ignored text;
 BEGIN
 	-- A caller that forgets to spend must not pass.
-	IF (n BETWEEN 1 AND 3 AND n = cardinality(p_iat)) IS NOT TRUE THEN
+	IF (n BETWEEN 1 AND 3 AND n = cardinality(p_iat)
+	    AND octet_length(k1) = 16 AND (n < 2 OR octet_length(k2) = 16)
+	    AND (n < 3 OR octet_length(k3) = 16)) IS NOT TRUE THEN
 		RAISE 'one to three keys, each with its iat';
 	END IF;
-	IF lowest < p_now - 760
-	    OR greatest(p_iat[1], p_iat[2], p_iat[3]) > p_now + 120 THEN
+	IF lowest < p_now - 760 OR greatest(i1, i2, i3) > p_now + 120 THEN
 		RETURN NULL;
 	END IF;
+	ignored := pg_advisory_xact_lock(first);
+	IF c IS NOT NULL THEN	-- the middle one: what is left of all three
+		ignored := pg_advisory_xact_lock(a # b # c # first # last);
+	END IF;
+	IF last <> first THEN
+		ignored := pg_advisory_xact_lock(last);
+	END IF;
+	IF NOT twice AND lowest / 900 = greatest(i1, i2, i3) / 900 THEN
+		CASE lowest / 900 % 4 * 2 + (lowest / 900 = low)::int$begin$
+		    || branches || $end$
+		END CASE;
+		IF FOUND THEN
+			RETURN 0;
+		END IF;
+	END IF;
 
+	-- Rare: there is something to say, or the iats lie in two tables.
 	since := (SELECT e.since FROM poppy.replay_epoch e);
 	IF since IS NULL THEN
 		since := poppy.epoch_begin(p_now);
@@ -187,9 +215,7 @@ BEGIN
 	IF lowest <= since + p_future_s THEN
 		RETURN -greatest(1, since + p_future_s + 1 - p_now);
 	END IF;
-
-	ignored := poppy.spend_lock(k1, k2, k3);
-	IF k2 = k1 OR k3 IN (k1, k2) OR poppy.spent(low, k1, k2, k3) THEN
+	IF twice OR poppy.spent(low, k1, k2, k3) THEN
 		RETURN poppy.spent_place(p_spend, low);
 	END IF;
 	FOR i IN 1..n LOOP
@@ -197,7 +223,10 @@ BEGIN
 	END LOOP;
 	RETURN 0;
 END
-$$;
+$$
+$end$;
+END
+$make$;
 
 -- The same for a request that brings a single key, with everything in one body:
 -- every guarded call comes through here, and a call of a function inside costs
@@ -214,7 +243,7 @@ DECLARE
 	seen boolean;
 	locked text;
 BEGIN
-	IF p_spend IS NULL OR p_iat IS NULL THEN
+	IF octet_length(p_spend) IS DISTINCT FROM 16 OR p_iat IS NULL THEN
 		RAISE 'a key and its iat';
 	END IF;
 	IF p_iat < p_now - 760 OR p_iat > p_now + 120 THEN

@@ -119,6 +119,10 @@ DECLARE
 	end_at bigint := least(p_now + p_idle_s, p_began_at + p_max_s);
 	until_at bigint := least(end_at, p_now + p_token_s);
 BEGIN
+	IF poppy.fits(p_bucket, p_sid, p_user_key, p_token, p_jkt, p_resource)
+	    IS NOT TRUE THEN
+		RAISE 'a Session or a token of another shape';
+	END IF;
 	IF p_new THEN
 		INSERT INTO poppy.session (bucket, sid, client_no, user_key,
 		    started_at, used_at, ends_at, account)
