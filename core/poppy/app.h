@@ -13,6 +13,7 @@
 #include "core/poppy/settings.h"
 #include "core/web/serve.h"
 
+struct pf_aside;
 struct pf_audit;
 struct pf_client_cache;
 struct pf_flights;
@@ -33,6 +34,7 @@ struct pf_proc {
 	struct pf_limiter *limits;
 	struct pf_audit *audit;
 	struct pf_password_pool *passwords;	/* NULL if it checks none */
+	struct pf_aside *messages;	/* of send_code.h; the same */
 };
 
 struct pf_app {
@@ -41,6 +43,7 @@ struct pf_app {
 	struct pf_settings set;
 	struct pf_keys keys;
 	struct pf_secret login_salt;	/* login.salt_file; empty if none */
+	struct pf_secret mail_password;	/* codes.smtp.password_file */
 	void *own;			/* the program's, made by build() */
 	int refs;			/* under the lock of program.c */
 };
@@ -73,6 +76,11 @@ struct pf_program {
 	void (*tick)(const struct pf_app *app, struct pf_db *db,
 	    struct pf_arena *a);
 };
+
+/* What keeps the settings from being used, for build(): at the start a line for
+ * people, later one in the log like everything else. */
+void pf_app_complain(const struct pf_app *app,
+    const struct pf_conf_fault *fault);
 
 /* The schema versions of poppy_api that this release works with. */
 #define PF_SCHEMA_MIN	6

@@ -14,19 +14,28 @@
 
 #define PATH_LEN	1100
 
-const char *
-pf_keys_folder(const char *setting)
+/* A credential of one byte is the units' way to hand over none. */
+static const char *
+folder_of(const char *setting, const char *name)
 {
 	const char *handed = getenv("CREDENTIALS_DIRECTORY");
 	char path[PATH_LEN];
+	struct stat st;
 	int n;
 
 	if (handed == NULL || handed[0] != '/')
 		return setting;
-	n = snprintf(path, sizeof(path), "%s/master", handed);
-	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK) != 0)
+	n = snprintf(path, sizeof(path), "%s/%s", handed, name);
+	if (n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) != 0 ||
+	    st.st_size <= 1)
 		return setting;
 	return handed;
+}
+
+const char *
+pf_keys_folder(const char *setting)
+{
+	return folder_of(setting, "master");
 }
 
 /* The bits that nobody may have. systemd may give us its own file by an access
@@ -63,35 +72,50 @@ private_file(int fd, mode_t closed, const char **why)
 	return true;
 }
 
-static enum pf_rc
-read_master(const char *folder, struct pf_master *out, const char **why)
+enum pf_rc
+pf_keys_open(const char *setting, const char *name, int *out, const char **why)
 {
-	unsigned char raw[PF_MASTER_MAX + 1] = { 0 };
+	const char *folder = folder_of(setting, name);
 	char path[PATH_LEN];
-	ssize_t got;
-	enum pf_rc rc;
 	int fd, n;
 
-	n = snprintf(path, sizeof(path), "%s/master", folder);
+	n = snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (n < 0 || (size_t)n >= sizeof(path)) {
 		*why = "has too long a name";
 		return PF_E_INPUT;
 	}
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) == -1) {
+	/* Not blocking, for it may be no file at all. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd == -1) {
 		*why = errno == ENOENT ?
 		    "is missing: make it with poppyctl secrets init" :
 		    "can't be opened by this user";
 		return PF_E_ABSENT;
 	}
-	rc = PF_E_INPUT;
-	if (private_file(fd, forbidden(folder), why)) {
-		*why = "must have exactly 32 bytes, or be one that poppyctl "
-		    "secrets rotate wrote";
-		got = read(fd, raw, sizeof(raw));
-		if (got > 0)
-			rc = pf_master_parse(raw, (size_t)got, out);
-		pf_wipe(raw, sizeof(raw));
+	if (!private_file(fd, forbidden(folder), why)) {
+		(void)close(fd);
+		return PF_E_INPUT;
 	}
+	*out = fd;
+	return PF_OK;
+}
+
+static enum pf_rc
+read_master(const char *folder, struct pf_master *out, const char **why)
+{
+	unsigned char raw[PF_MASTER_MAX + 1] = { 0 };
+	ssize_t got;
+	enum pf_rc rc;
+	int fd;
+
+	if ((rc = pf_keys_open(folder, "master", &fd, why)) != PF_OK)
+		return rc;
+	*why = "must have exactly 32 bytes, or be one that poppyctl secrets "
+	    "rotate wrote";
+	rc = PF_E_INPUT;
+	if ((got = read(fd, raw, sizeof(raw))) > 0)
+		rc = pf_master_parse(raw, (size_t)got, out);
+	pf_wipe(raw, sizeof(raw));
 	(void)close(fd);
 	return rc;
 }

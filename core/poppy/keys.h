@@ -33,6 +33,12 @@ struct pf_keys {
  * owns the setting's folder; else that folder.
  */
 const char *pf_keys_folder(const char *setting);
+/*
+ * Open a secret by its name, there or here: a regular file that only its owner
+ * may read, this user or root. PF_E_ABSENT or PF_E_INPUT with *why, a constant.
+ */
+PF_MUST enum pf_rc pf_keys_open(const char *setting, const char *name,
+    int *out, const char **why);
 
 /*
  * Read FOLDER/master: a regular file as master.h has it that only its owner may

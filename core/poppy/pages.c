@@ -50,19 +50,18 @@ static const struct pf_tpl_name common[] = {
 };
 
 static const struct pf_tpl_name login_names[] = {
-	AGENT, FORM, TEXT("login"), TEXT("failed"), TEXT("missing"),
-	TEXT("password"), URL("shop_login"), END
+	AGENT, FORM, TEXT("login"), TEXT("failed"), TEXT("missing"), END
 };
 static const struct pf_tpl_name landing_names[] = {
 	AGENT, FORM, TEXT("account"), END
 };
 static const struct pf_tpl_name consent_names[] = {
 	AGENT, FORM, TEXT("account"), LIST("scopes", scope_names),
-	TEXT("none"), TEXT("user_code"), TEXT("redirect_host"),
+	TEXT("user_code"), TEXT("redirect_host"),
 	TEXT("loopback"), END
 };
 static const struct pf_tpl_name code_names[] = {
-	FORM, TEXT("user_code"), TEXT("wrong"), END
+	URL("action"), TEXT("user_code"), TEXT("wrong"), END
 };
 static const struct pf_tpl_name done_names[] = {
 	AGENT, TEXT("approved"), URL("agents"), END

@@ -40,7 +40,7 @@ static const struct say {
 	    PF_T("Open the link in the e-mail that {shop} sent you, then come "
 	    "back here.") },
 	[PF_SAY_LIMIT] = { 429, PF_T("Too many attempts"),
-	    PF_T("Wait a quarter of an hour, then try again.") },
+	    PF_T("Wait a few minutes, then try again.") },
 	[PF_SAY_BUSY] = { 503, PF_T("Try again in a moment"),
 	    PF_T("We can't answer just now. Nothing is lost.") },
 	[PF_SAY_STALE_FORM] = { 403, PF_T("This page was too old"),
@@ -57,6 +57,9 @@ static const struct say {
 	    PF_T("Go back and enter less.") },
 	[PF_SAY_FAULT] = { 500, PF_T("Something went wrong"),
 	    PF_T("It is our fault. Try again in a moment.") },
+	[PF_SAY_NOT_ME] = { 200, PF_T("Sign in with another account"),
+	    PF_T("Sign out of {shop} first. Then go back to your agent and "
+	    "start again.") },
 	[PF_SAY_SIGNED_OUT] = { 200, PF_T("You are signed out"),
 	    PF_T("You can close this page.") },
 };
@@ -69,7 +72,7 @@ pf_say_status(enum pf_say what)
 
 enum pf_rc
 pf_pages_say(struct pf_req *rq, const struct pf_pages *p, enum pf_say what,
-    const char *next, const char *next_text)
+    struct pf_str next, const char *next_text)
 {
 	const struct pf_lang *lang = pf_pages_lang(rq, p, PF_NOSTR);
 	const struct pf_var shop[] = { PF_VAR("shop", p->shop) };
@@ -78,7 +81,7 @@ pf_pages_say(struct pf_req *rq, const struct pf_pages *p, enum pf_say what,
 	const struct pf_var v[] = {
 		PF_VAR("title", pf_pages_text(rq, lang, s->title, &vars)),
 		PF_VAR("text", pf_pages_text(rq, lang, s->text, &vars)),
-		PF_VAR("next", pf_str(next)),
+		PF_VAR("next", next),
 		PF_VAR("next_text", next_text == NULL ? PF_LIT("") :
 		    pf_pages_text(rq, lang, next_text, &vars)),
 	};

@@ -27,16 +27,17 @@ enum pf_say {
 	PF_SAY_TOO_LARGE,
 	PF_SAY_FAULT,
 	PF_SAY_SIGNED_OUT,
+	PF_SAY_NOT_ME,		/* the shop's session is another's */
 	PF_SAY_COUNT
 };
 
 int pf_say_status(enum pf_say what);
 /*
- * Send it, with its status. next is where its link leads, NULL for none, and
- * next_text a PF_T() of what the link says.
+ * Send it, with its status. next is where its link leads, PF_NOSTR for none,
+ * and next_text a PF_T() of what the link says, or NULL.
  */
 PF_MUST enum pf_rc pf_pages_say(struct pf_req *rq, const struct pf_pages *p,
-    enum pf_say what, const char *next, const char *next_text);
+    enum pf_say what, struct pf_str next, const char *next_text);
 /* What to say of an account whose status in poppy_shop.customer is not ok. */
 enum pf_say pf_say_of_status(struct pf_str status);
 

@@ -21,6 +21,7 @@
 #include "core/poppy/password_pool.h"
 #include "core/poppy/places.h"
 #include "core/poppy/principal.h"
+#include "core/poppy/send_code.h"
 #include "core/web/challenge.h"
 #include "core/web/outbound.h"
 #include "core/web/route.h"
@@ -43,15 +44,16 @@ app_free(struct pf_app *app)
 {
 	pf_keys_wipe(&app->keys);
 	pf_secret_wipe(&app->login_salt);
+	pf_secret_wipe(&app->mail_password);
 	pf_arena_free(&app->arena);
 	free(app);
 }
 
-/* What keeps the settings from being used: at the start a line for people, later
- * one in the log like everything else. */
-static void
-complain(const struct pf_proc *proc, const struct pf_conf_fault *fault)
+void
+pf_app_complain(const struct pf_app *app, const struct pf_conf_fault *fault)
 {
+	const struct pf_proc *proc = app->proc;
+
 	if (proc->serve == NULL) {
 		pf_conf_complain(stderr, fault);
 		return;
@@ -76,17 +78,22 @@ read_secret(struct pf_app *app, const char *key, struct pf_str name,
 		return PF_OK;
 	(void)!pf_conf_refuse(&fault, app->proc->file, 0, key, "%s/%.*s %s",
 	    folder, PF_STRF(name), why);
-	complain(app->proc, &fault);
+	pf_app_complain(app, &fault);
 	return rc;
 }
 
 static enum pf_rc
 read_secrets(struct pf_app *app)
 {
+	enum pf_rc rc;
+
 	if (!app->proc->program->passwords)
 		return PF_OK;
-	return read_secret(app, "login.salt_file", app->set.login.salt_file,
-	    &app->login_salt);
+	if ((rc = read_secret(app, "login.salt_file",
+	    app->set.login.salt_file, &app->login_salt)) != PF_OK)
+		return rc;
+	return read_secret(app, "codes.smtp.password_file",
+	    app->set.codes.smtp.password_file, &app->mail_password);
 }
 
 static enum pf_rc
@@ -101,7 +108,7 @@ app_fill(struct pf_app *app)
 		return rc;
 	rc = pf_settings_read(app->proc->file, &app->arena, &app->set, &fault);
 	if (rc != PF_OK) {
-		complain(app->proc, &fault);
+		pf_app_complain(app, &fault);
 		return rc;
 	}
 	folder = pf_keys_folder(app->set.secrets.p);
@@ -109,7 +116,7 @@ app_fill(struct pf_app *app)
 	if (rc != PF_OK) {
 		(void)!pf_conf_refuse(&fault, app->proc->file, 0, "secrets",
 		    "%s/master %s", folder, why);
-		complain(app->proc, &fault);
+		pf_app_complain(app, &fault);
 		return rc;
 	}
 	if ((rc = read_secrets(app)) != PF_OK)
@@ -342,8 +349,11 @@ start_passwords(struct running *r)
 		.threads = (unsigned)r->app->set.login.threads,
 		.salt = pf_secret_str(&r->app->login_salt),
 	};
+	enum pf_rc rc;
 
-	return pf_password_pool_start(&opts, &r->proc.passwords);
+	if ((rc = pf_password_pool_start(&opts, &r->proc.passwords)) != PF_OK)
+		return rc;
+	return pf_send_code_start(&r->proc.messages);
 }
 
 static enum pf_rc
@@ -373,6 +383,7 @@ on_stop(void *ctx)
 	if (r->proc.outbound != NULL)
 		pf_outbound_stop(r->proc.outbound);
 	pf_password_pool_stop(r->proc.passwords);
+	pf_aside_stop(r->proc.messages);
 	pf_flights_free(r->proc.flights);
 	pf_client_cache_free(r->proc.clients);
 	pf_limiter_free(r->proc.limits);

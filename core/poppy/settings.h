@@ -59,6 +59,14 @@ struct pf_custom_scope {
 	struct pf_str description;
 };
 
+/* What agents ask their User for in Mediated Sign-In (section 4.7). */
+struct pf_mediated_field {
+	int64_t line;
+	struct pf_str name;
+	struct pf_str label;
+	bool secret;
+};
+
 struct pf_settings {
 	struct { struct pf_str name; } organization;
 	struct pf_str issuer;	/* "": no auth, only a website is published */
@@ -129,6 +137,24 @@ struct pf_settings {
 		struct pf_str salt_file;
 	} login;
 	struct { bool public_clients; } mcp;
+	struct {		/* Mediated Sign-In */
+		int64_t line;
+		struct pf_list fields;	/* struct pf_mediated_field: two */
+		struct pf_str login_field, secret_field;  /* made of them */
+		struct pf_str code;	/* "unusual", "always", "never" */
+		int64_t code_seconds, tries;
+		int64_t failures_per_client;	/* a quarter of an hour */
+	} mediated;
+	struct {		/* how one-time codes are sent */
+		int64_t line;
+		struct pf_strs command;
+		int64_t timeout_ms;
+		struct pf_str to;
+		bool by_phone;		/* made of it */
+		struct {
+			struct pf_str url, from, user, password_file, ca_file;
+		} smtp;
+	} codes;
 	struct {		/* what customers see */
 		struct pf_str folder, shop_name, logo, home_url, account_url;
 	} pages;

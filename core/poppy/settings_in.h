@@ -27,6 +27,12 @@ extern const struct pf_conf_table pf_mcp_table;
 /* settings_pages.c */
 extern const struct pf_conf_table pf_pages_table;
 
+/* settings_mediated.c */
+extern const struct pf_conf_table pf_codes_table;
+extern const struct pf_conf_table pf_mediated_table;
+PF_MUST enum pf_rc pf_settings_mediated(const char *file,
+    struct pf_settings *s, struct pf_conf_fault *fault);
+
 /* What must hold between the settings of sign-in. */
 PF_MUST enum pf_rc pf_settings_sign_in(const char *file, struct pf_settings *s,
     struct pf_conf_fault *fault);

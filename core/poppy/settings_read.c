@@ -191,7 +191,8 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
 		return rc;
 	if ((rc = check_published(&c, out)) != PF_OK ||
-	    (rc = pf_settings_sign_in(file, out, fault)) != PF_OK)
+	    (rc = pf_settings_sign_in(file, out, fault)) != PF_OK ||
+	    (rc = pf_settings_mediated(file, out, fault)) != PF_OK)
 		return rc;
 	return pf_settings_link(file, a, out, fault);
 }

@@ -6,6 +6,9 @@
 
 #include "core/base/buf.h"
 
+/* The cookie of an agent's browser that has joined a Session (section 5). */
+#define PF_SESSION_COOKIE	"__Host-poppy"
+
 /*
  * The value of the cookie of that name (exact, with case). PF_E_ABSENT: none;
  * PF_E_CONFLICT: more than one with different values, so nobody can shadow ours

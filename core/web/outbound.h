@@ -71,6 +71,25 @@ PF_MUST enum pf_rc pf_outbound_fetch(struct pf_outbound *o,
     const struct pf_outbound_get *get,
     void (*done)(void *ctx, const struct pf_outbound_reply *reply), void *ctx);
 
+/* A message for a mail server of the operator's; strings are never NULL. */
+struct pf_mail {
+	const char *url;		/* "smtps://mail.example" */
+	const char *from, *to;		/* addresses alone */
+	const char *user, *password;	/* "": without signing in */
+	const char *ca_file;		/* PEM; "": the system's authorities */
+	struct pf_str text;		/* headers, empty line, body; CR LF */
+	int timeout_ms;
+};
+
+/*
+ * Hand it over by SMTP, with TLS (smtps, or STARTTLS) that is required unless
+ * the server is on this host. PF_E_UPSTREAM with *why, a constant without
+ * anything secret. Blocks: not for workers.
+ */
+PF_MUST enum pf_rc pf_mail_send(const struct pf_mail *m, const char **why);
+/* Is the server of this smtp or smtps URL on this host? */
+bool pf_mail_is_local(struct pf_str url);
+
 /* The policy alone, for settings and tests: may this address be reached? text
  * is IPv4 or IPv6 in its standard form. */
 bool pf_outbound_address_ok(const struct pf_outbound_opts *opts,

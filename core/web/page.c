@@ -119,7 +119,7 @@ pf_page_send(struct pf_req *rq, int status, struct pf_str html,
 	put_csp(rq, allow);
 	/* For browsers that don't know frame-ancestors. */
 	pf_resp_header(rq, "X-Frame-Options", PF_LIT("DENY"));
-	pf_resp_header(rq, "Referrer-Policy", PF_LIT("no-referrer"));
+	pf_resp_header(rq, "Referrer-Policy", PF_LIT("same-origin"));
 	pf_resp_header(rq, "X-Content-Type-Options", PF_LIT("nosniff"));
 	pf_resp_header(rq, "Permissions-Policy", PF_LIT("camera=(), "
 	    "display-capture=(), geolocation=(), microphone=(), payment=(), "

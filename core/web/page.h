@@ -24,8 +24,9 @@ struct pf_page_allow {
 /*
  * Send a page with the headers of all pages: CSP without script or inline
  * style, frame-ancestors 'none', X-Frame-Options DENY, Referrer-Policy
- * no-referrer, X-Content-Type-Options nosniff, Permissions-Policy and
- * Cache-Control no-store. There is no Cross-Origin-Opener-Policy: it would cut the tie
+ * same-origin (with no-referrer a browser calls the Origin of our own forms
+ * null), X-Content-Type-Options nosniff, Permissions-Policy and Cache-Control
+ * no-store. There is no Cross-Origin-Opener-Policy: it would cut the tie
  * between an agent and the popup that it opened for good, and the page behind
  * the redirect needs it. allow may be NULL.
  */

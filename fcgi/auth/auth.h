@@ -5,11 +5,13 @@
 #define AUTH_H
 
 #include "core/poppy/app.h"
+#include "core/poppy/pages.h"
 #include "core/web/route.h"
 
 /* Made once from the settings: pf_app(rq)->own. */
 struct auth {
-	struct pf_mount mounts[4];
+	const struct pf_pages *pages;	/* what customers see */
+	struct pf_mount mounts[8];
 	size_t nmounts;
 	struct pf_strs documents;	/* poppy.json of each of set.domains */
 	struct pf_str metadata;		/* RFC 8414; PF_NOSTR without issuer */
@@ -27,6 +29,7 @@ auth_of(const struct pf_req *rq)
 extern const struct pf_routes auth_root_routes;		/* under "" */
 extern const struct pf_routes auth_issuer_routes;	/* under the issuer */
 extern const struct pf_routes auth_oauth_routes;	/* under mounts.oauth */
+extern const struct pf_routes auth_pages_routes;	/* under mounts.pages */
 extern const struct pf_routes auth_doctor_routes;	/* /poppy/doctor */
 
 /* documents.c: write them; PF_E_MEM. */
@@ -39,6 +42,28 @@ enum pf_rc auth_resource(struct pf_req *rq);
 
 /* doctor.c */
 enum pf_rc auth_doctor(struct pf_req *rq);
+
+/* authorize.c, consent.c: Direct Sign-In */
+enum pf_rc auth_authorize(struct pf_req *rq);
+enum pf_rc auth_consent(struct pf_req *rq);
+enum pf_rc auth_consent_answer(struct pf_req *rq);
+
+/* login.c, ticket.c */
+enum pf_rc auth_login(struct pf_req *rq);
+enum pf_rc auth_login_sent(struct pf_req *rq);
+enum pf_rc auth_ticket(struct pf_req *rq);
+enum pf_rc auth_logout(struct pf_req *rq);
+
+/* device_page.c */
+enum pf_rc auth_device_page(struct pf_req *rq);
+enum pf_rc auth_device_answer(struct pf_req *rq);
+
+/* agents_page.c */
+enum pf_rc auth_agents(struct pf_req *rq);
+enum pf_rc auth_agents_sent(struct pf_req *rq);
+
+/* pages.c: the style sheet */
+enum pf_rc auth_style(struct pf_req *rq);
 
 /* token.c, revoke.c */
 enum pf_rc auth_token(struct pf_req *rq);

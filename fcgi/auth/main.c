@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/poppy/limit.h"
 #include "core/poppy/nonce.h"
+#include "fcgi/auth/pages.h"
 
 static struct pf_str
 listen_at(const struct pf_settings *s)
@@ -23,9 +24,22 @@ workers(const struct pf_settings *s)
 }
 
 static enum pf_rc
+load_pages(struct pf_app *app, struct auth *auth)
+{
+	struct pf_conf_fault fault = { 0 };
+	enum pf_rc rc;
+
+	rc = pf_pages_load(&app->arena, &app->set, &fault, &auth->pages);
+	if (rc == PF_E_INPUT)
+		pf_app_complain(app, &fault);
+	return rc;
+}
+
+static enum pf_rc
 build(struct pf_app *app)
 {
 	struct auth *auth;
+	enum pf_rc rc;
 
 	if ((auth = pf_arena_alloc(&app->arena, sizeof(*auth))) == NULL)
 		return PF_E_MEM;
@@ -37,6 +51,9 @@ build(struct pf_app *app)
 			app->set.mounts.oauth, &auth_oauth_routes
 		};
 		auth->mounts[auth->nmounts++] = (struct pf_mount){
+			app->set.mounts.pages, &auth_pages_routes
+		};
+		auth->mounts[auth->nmounts++] = (struct pf_mount){
 			PF_LIT("/poppy/doctor"), &auth_doctor_routes
 		};
 	}
@@ -45,15 +62,22 @@ build(struct pf_app *app)
 			app->set.issuer_path, &auth_issuer_routes
 		};
 	app->own = auth;
-	return auth_write_documents(app, auth);
+	rc = load_pages(app, auth);
+	return rc != PF_OK ? rc : auth_write_documents(app, auth);
 }
 
 static enum pf_rc
 needs(struct pf_req *rq, unsigned bits)
 {
-	if ((bits & ~(unsigned)PF_OPEN) != 0)
+	enum pf_rc rc = PF_OK;
+
+	if ((bits & ~(unsigned)(PF_OPEN | PF_NO_SESSION_COOKIE)) != 0)
 		return PF_E_BUG;
-	return (bits & PF_OPEN) != 0 ? pf_limit_open(rq) : PF_OK;
+	if ((bits & PF_OPEN) != 0)
+		rc = pf_limit_open(rq);
+	if (rc == PF_OK && (bits & PF_NO_SESSION_COOKIE) != 0)
+		rc = auth_page_needs(rq);
+	return rc;
 }
 
 static enum pf_rc
@@ -79,7 +103,9 @@ takes_nonces(const struct pf_req *rq)
 static void
 replied(struct pf_req *rq, enum pf_rc rc)
 {
-	(void)rc;
+	if (rc != PF_OK && rq->route != NULL &&
+	    (rq->route->needs & PF_NO_SESSION_COOKIE) != 0)
+		auth_page_error(rq);
 	if (rq->method != PF_OPTIONS && takes_nonces(rq))
 		pf_nonce_reply(rq);
 }

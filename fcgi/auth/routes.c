@@ -5,6 +5,8 @@
 
 #define WELL_KNOWN	"/.well-known"
 #define FORM_MAX	(32u << 10)
+/* What people see: shut to the browser of an agent. */
+#define PAGE		(PF_OPEN | PF_NO_SESSION_COOKIE)
 
 static const struct pf_route root[] = {
 	{ PF_GET, WELL_KNOWN "/poppy.json",
@@ -33,8 +35,28 @@ static const struct pf_route oauth[] = {
 	{ PF_POST, "/token", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_token },
 	{ PF_POST, "/revoke", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX,
 	    auth_revoke },
+	{ PF_GET, "/authorize", PAGE, PF_NONE, 0,
+	    auth_authorize },
+	{ PF_POST, "/authorize", PAGE, PF_FORM, FORM_MAX,
+	    auth_authorize },
 };
 const struct pf_routes auth_oauth_routes = { oauth, PF_COUNT(oauth) };
+
+static const struct pf_route pages[] = {
+	{ PF_GET, "/login", PAGE, PF_NONE, 0, auth_login },
+	{ PF_POST, "/login", PAGE, PF_FORM, FORM_MAX, auth_login_sent },
+	{ PF_POST, "/login/ticket", PAGE, PF_FORM, FORM_MAX, auth_ticket },
+	{ PF_POST, "/logout", PAGE, PF_FORM, FORM_MAX, auth_logout },
+	{ PF_GET, "/consent/{request}", PAGE, PF_NONE, 0, auth_consent },
+	{ PF_POST, "/consent/{request}", PAGE, PF_FORM, FORM_MAX,
+	    auth_consent_answer },
+	{ PF_GET, "/device", PAGE, PF_NONE, 0, auth_device_page },
+	{ PF_POST, "/device", PAGE, PF_FORM, FORM_MAX, auth_device_answer },
+	{ PF_GET, "/agents", PAGE, PF_NONE, 0, auth_agents },
+	{ PF_POST, "/agents", PAGE, PF_FORM, FORM_MAX, auth_agents_sent },
+	{ PF_GET, "/style.css", PF_OPEN, PF_NONE, 0, auth_style },
+};
+const struct pf_routes auth_pages_routes = { pages, PF_COUNT(pages) };
 
 static const struct pf_route doctor[] = {
 	{ PF_GET, "/{file}", PF_OPEN, PF_NONE, 0, auth_doctor },

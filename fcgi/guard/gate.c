@@ -6,10 +6,7 @@
 
 #include "fcgi/guard/guard.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/jose/crypt.h"
@@ -23,21 +20,6 @@ struct gate {
 	bool closed;		/* there is a secret to be shown */
 	unsigned char hash[PF_SHA256_LEN];
 };
-
-/* Nobody but the owner, and the owner is us or root. */
-static const char *
-file_fault(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return "is no regular file";
-	if ((st.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-		return "may be read by others: chmod 0400";
-	if (st.st_uid != geteuid() && st.st_uid != 0)
-		return "belongs to somebody else";
-	return NULL;
-}
 
 /* One line of letters, digits, - and _, so that the web server's settings need
  * no quoting. */
@@ -60,8 +42,6 @@ read_gate(int fd, struct gate *g)
 	const char *why;
 	ssize_t n;
 
-	if ((why = file_fault(fd)) != NULL)
-		return why;
 	if ((n = read(fd, text, sizeof(text))) < 0)
 		return "can't be read";
 	if (n > 0 && text[n - 1] == '\n')
@@ -77,11 +57,10 @@ read_gate(int fd, struct gate *g)
 enum pf_rc
 guard_gate_load(struct pf_app *app)
 {
-	const char *why = "can't be opened by this user";
 	const struct pf_settings *s = &app->set;
-	char path[1200];
+	const char *why = NULL;
 	struct gate *g;
-	int fd, n;
+	int fd;
 
 	if ((g = pf_arena_alloc(&app->arena, sizeof(*g))) == NULL)
 		return PF_E_MEM;
@@ -89,17 +68,14 @@ guard_gate_load(struct pf_app *app)
 	app->own = g;
 	if (!g->closed)
 		return PF_OK;
-	n = snprintf(path, sizeof(path), "%s/%s", s->secrets.p, s->gate.p);
-	if (n < 0 || (size_t)n >= sizeof(path))
-		return PF_E_INPUT;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd != -1) {
+	if (pf_keys_open(s->secrets.p, s->gate.p, &fd, &why) == PF_OK) {
 		why = read_gate(fd, g);
 		(void)close(fd);
 	}
 	if (why == NULL)
 		return PF_OK;
-	(void)fprintf(stderr, "%s: gate: %s %s\n", app->proc->file, path, why);
+	(void)fprintf(stderr, "%s: gate: %s/%s %s\n", app->proc->file,
+	    s->secrets.p, s->gate.p, why);
 	return PF_E_INPUT;
 }
 

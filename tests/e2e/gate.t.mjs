@@ -1,7 +1,7 @@
 // The gate: who may ask the guard. On a Unix socket the file's mode decides; on
 // TCP a secret does, and without one nobody gets anything.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, rmSync, symlinkSync, writeFileSync }
+import { chmodSync, chownSync, mkdirSync, rmSync, symlinkSync, writeFileSync }
 	from 'node:fs';
 import net from 'node:net';
 import { proves, run, test, until } from './lib/tap.mjs';
@@ -43,10 +43,10 @@ const up = (at) => new Promise((ok) => {
 });
 
 // A guard of our own, on a TCP port or on a socket file.
-async function start(gate, at)
+async function start(gate, at, env = {})
 {
 	const file = conf(gate);
-	const child = w.launch({ ...base, argv: [base.argv[0]] },
+	const child = w.launch({ ...base, argv: [base.argv[0]], env },
 	    ['-c', file, '-l', at], `gate-${n}`);
 
 	if (!await until(() => up(at), 10000))
@@ -158,9 +158,27 @@ test('SIGHUP takes a new secret', [], async (t) => {
 	await stop(t, g);
 });
 
+test('systemd may hand the gate over, or none', [], async (t) => {
+	const dir = `${w.dir}/credentials`;
+
+	secret('t-folder', OTHER);
+	mkdirSync(dir, { recursive: true });
+	for (const [what, said] of [['-', OTHER], [`${SECRET}\n`, SECRET]]) {
+		writeFileSync(`${dir}/t-folder`, what, { mode: 0o600 });
+		chownSync(`${dir}/t-folder`, base.uid, base.gid);
+		const g = await start('t-folder', await tcp(),
+		    { CREDENTIALS_DIRECTORY: dir });
+
+		t.eq((await ask(g, { POPPY_GATE: said })).status, 200, what);
+		shut(t, await ask(g, { POPPY_GATE: said === OTHER ? SECRET :
+			OTHER }), 'the other one');
+		await stop(t, g);
+	}
+});
+
 // Each must end the start, naming the file.
 const BAD = [
-	['missing', () => 't-none', 'opened'],
+	['missing', () => 't-none', 'missing'],
 	['short', () => secret('t-bad', 'a'.repeat(31)), '32 to 128'],
 	['empty', () => secret('t-bad', ''), '32 to 128'],
 	['long', () => secret('t-bad', 'a'.repeat(129)), '32 to 128'],

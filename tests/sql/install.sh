@@ -200,6 +200,7 @@ words() {
 }
 is "$(PGUSER=poppy_auth ask "$may")" \
     "$(words <<-END
+	account_revoke
 	audit_add
 	authorize_decide
 	authorize_show
@@ -211,6 +212,12 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	client_metadata
 	client_store
 	code_redeem
+	connected_end
+	connected_list
+	device_decide
+	device_redeem
+	device_show
+	device_start
 	doctor_end
 	doctor_get
 	doctor_publish
@@ -224,6 +231,9 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	schema_oldest
 	schema_version
 	session_start
+	shop_login_start
+	ticket_spend
+	token_refresh
 	token_revoke
 	token_use
 	END
@@ -232,6 +242,8 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 is "$(PGUSER=poppy_guard ask "$may")" \
     "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \
     "what poppy_guard may call"
+is "$(PGUSER=poppy_bridge ask "$may")" "customer_end ticket_put" \
+    "what the shop's PHP may call"
 PGUSER=poppy_guard
 like "$(ask "SELECT * FROM poppy_api.session_start(1, 1, 1, '', NULL, '', '',
     1, 1, 1, '', NULL, '{}'::bytea[], '{}'::bigint[], 1)")" \
@@ -294,6 +306,12 @@ rotate switch 1 "rotate: switch twice" "next is rotate finish"
 rotate finish 0 "rotate: finish" "old master is gone"
 is "$(stat -c '%a %s' "$tmp/secrets/master")" "400 64" "one master"
 is "$(ls -A "$tmp/secrets")" master "nothing else is left"
+"$build/tools/poppyctl/poppyctl" -c "$tmp/poppy.conf" secret rotate begin \
+    >"$tmp/out" 2>&1
+result $? "secret rotate: as well"
+for step in switch finish; do
+	rotate $step 0 "... $step" next:
+done
 cp "$tmp/secrets/master" "$tmp/master"
 chmod 600 "$tmp/secrets/master"
 echo x >>"$tmp/secrets/master"
@@ -314,6 +332,19 @@ secrets 0 "init elsewhere" "made"
 cmp -s "$tmp/secrets/master" "$tmp/moved/master"
 [ $? -eq 1 ]
 result $? "another master"
+sed "s/\"issuer\"/\"gate\": \"door\", &/" "$tmp/poppy.conf" >"$tmp/gate.conf"
+mv "$tmp/gate.conf" "$tmp/poppy.conf"
+sum=$(cksum <"$tmp/secrets/master")
+secrets 0 "init with a gate: makes what is missing" "secrets/door: made"
+is "$(stat -c '%a %s' "$tmp/secrets/door") $(cksum <"$tmp/secrets/master")" \
+    "400 65 $sum" "... and nothing else"
+grep -qx '[0-9a-f]\{64\}' "$tmp/secrets/door"
+result $? "... a line that the guard takes"
+secrets 2 "init with a gate again" "there already"
+rm -rf "$tmp/secrets"
+"$build/tools/poppyctl/poppyctl" --json -c "$tmp/poppy.conf" secret init \
+    >"$tmp/out" 2>&1
+is "$(cat "$tmp/out")" '{"created":["master","door"]}' "both, as JSON"
 rm -rf "$tmp/secrets"
 ln -s "$tmp/other" "$tmp/secrets"
 secrets 2 "the folder is a link" "secrets: "

@@ -10,7 +10,17 @@
 
 #include "tests/sql/sql.h"
 
-static struct pf_db *auth, *guard;
+static struct pf_db *auth, *guard, *bridge;
+static char si_bridge[300];
+
+/* What may not change where nothing is to be written. */
+#define SI_SPENT	"(SELECT count(*) FROM (SELECT FROM poppy.replay_0 "  \
+    "UNION ALL SELECT FROM poppy.replay_1 UNION ALL SELECT FROM "	\
+    "poppy.replay_2 UNION ALL SELECT FROM poppy.replay_3) r)"
+#define SI_ROWS		"SELECT " SI_SPENT " + (SELECT count(*) FROM "	\
+    "poppy.grants) + (SELECT count(*) FROM poppy.token) + (SELECT "	\
+    "count(*) FROM poppy.session) + (SELECT coalesce(sum(tries), 0) FROM " \
+    "poppy.code) + (SELECT count(*) FROM poppy.account_token)"
 
 #define SI_TEXT	600
 
@@ -20,7 +30,9 @@ si_open(const char *conninfo)
 {
 	struct pf_db_opts o = {
 		.conninfo = conninfo, .timeout_ms = 20000,
-		.schema_min = PF_SCHEMA_MIN, .schema_max = PF_SCHEMA_MAX,
+		/* PHP asks for no version. */
+		.schema_min = conninfo == si_bridge ? 0 : PF_SCHEMA_MIN,
+		.schema_max = conninfo == si_bridge ? 0 : PF_SCHEMA_MAX,
 	};
 	struct pf_db *db;
 
@@ -55,6 +67,26 @@ si_is(const char *sql, const char *want, const char *why)
 	char got[SI_TEXT];
 
 	si_call(auth, sql, got);
+	return tap_is_z(pf_str(got), want, "%s", why);
+}
+
+/* Answered so, and nothing is written but the audit. */
+static inline void
+si_refused(const char *sql, const char *want, const char *why)
+{
+	int64_t before = sql_number(SI_ROWS);
+
+	(void)si_is(sql, want, why);
+	tap_is(sql_number(SI_ROWS) - before, 0, "... and nothing is written");
+}
+
+/* What the shop's PHP is answered. */
+static inline bool
+si_shop(const char *sql, const char *want, const char *why)
+{
+	char got[SI_TEXT];
+
+	si_call(bridge, sql, got);
 	return tap_is_z(pf_str(got), want, "%s", why);
 }
 
@@ -177,6 +209,9 @@ si_start(void)
 	    sql_client("https://b.example/c") == 2, "two clients");
 	auth = si_open(sql_auth);
 	guard = si_open(sql_guard);
+	(void)snprintf(si_bridge, sizeof(si_bridge), "%s user=poppy_bridge",
+	    pg.conninfo);
+	bridge = si_open(si_bridge);
 }
 
 static inline int
@@ -184,6 +219,7 @@ si_done(void)
 {
 	pf_db_free(auth);
 	pf_db_free(guard);
+	pf_db_free(bridge);
 	pf_arena_free(&sql_arena);
 	return tap_done();
 }

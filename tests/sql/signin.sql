@@ -132,3 +132,106 @@ RETURNS text LANGUAGE sql VOLATILE AS $$
 SELECT t.say(outcome, account, login, name, status, locale)
 FROM poppy_api.login_use(t.h(cookie), idle_s)
 $$;
+
+CREATE FUNCTION t.device(device text, user_code text DEFAULT 'BCDFGHJK',
+    client bigint DEFAULT 1, version bigint DEFAULT 1, seconds int DEFAULT 600,
+    scopes text DEFAULT 'poppy:read poppy:write', spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), per_address int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.device_start(client, version, t.h(device),
+    user_code, 'An agent', NULL, scopes, seconds, 5, ARRAY[spend],
+    ARRAY[t.now()], 30, '192.0.2.1', t.h('device address'), per_address, 0)
+$$;
+CREATE FUNCTION t.device_show(user_code text DEFAULT 'BCDFGHJK',
+    account text DEFAULT '1', guesses int DEFAULT 0,
+    address text DEFAULT 'address')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, client_id, name, logo, scopes)
+FROM poppy_api.device_show(user_code, account, t.h(address), guesses)
+$$;
+CREATE FUNCTION t.device_decide(user_code text DEFAULT 'BCDFGHJK',
+    account text DEFAULT '1', approve boolean DEFAULT true,
+    scopes text DEFAULT 'poppy:read poppy:write')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, approved::text, status)
+FROM poppy_api.device_decide(user_code, account, approve, scopes, '192.0.2.1')
+$$;
+CREATE FUNCTION t.poll(device text, sid text, token text DEFAULT t.any(),
+    pat text DEFAULT t.any(), client bigint DEFAULT 1,
+    version bigint DEFAULT 1, bucket int DEFAULT 7, spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), per_address int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, scopes, expires_in::text, grant_expires_in::text)
+FROM poppy_api.device_redeem(client, version, t.h(device), bucket, t.sid(sid),
+    t.h(token), 3600, t.h(pat), 86400, 2592000, 15552000, t.h('key'), NULL,
+    ARRAY[spend], ARRAY[t.now()], 30, '192.0.2.1', t.h('device address'),
+    per_address, 0)
+$$;
+
+-- Sign Session sid in at once, a new one if need be, with this Account Token.
+CREATE FUNCTION t.sign_in(sid text, pat text, token text DEFAULT t.any(),
+    account text DEFAULT '1', scopes text DEFAULT 'poppy:read poppy:write',
+    client bigint DEFAULT 1, usr text DEFAULT 'u',
+    resource text DEFAULT NULL)
+RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+	code text := t.any();
+	ignored text;
+BEGIN
+	IF t.start(sid, usr, client, renew => true) <> 'ok' THEN
+		ignored := t.start(sid, usr, client);
+	END IF;
+	ignored := t.code(code, account, scopes, client,
+	    resource => resource);
+	RETURN split_part(t.redeem(code, sid, token, pat, client => client,
+	    resource => resource), ' ', 1);
+END
+$$;
+CREATE FUNCTION t.refresh(pat text, sid text DEFAULT NULL,
+    token text DEFAULT t.any(), new_sid text DEFAULT t.any(),
+    successor text DEFAULT NULL, scopes text DEFAULT NULL,
+    client bigint DEFAULT 1, version bigint DEFAULT 1, bucket int DEFAULT 7,
+    resource text DEFAULT NULL, grace_s int DEFAULT 60, spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), per_address int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, scopes, expires_in::text, rotated::text)
+FROM poppy_api.token_refresh(client, version, t.h(pat), bucket, t.sid(sid),
+    t.sid(new_sid), t.h(token), 3600, 2592000, 15552000, t.h('key'), resource,
+    scopes, t.h(successor), grace_s, ARRAY[spend], ARRAY[t.now()], 30,
+    '192.0.2.1', t.h('refresh address'), per_address, 0)
+$$;
+CREATE FUNCTION t.revoke(pat text, client bigint DEFAULT 1,
+    version bigint DEFAULT 1, bucket int DEFAULT 7, spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), per_address int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.account_revoke(client, version, spend, t.now(),
+    30, bucket, t.h(pat), '192.0.2.1', t.h('revoke address'), per_address, 0)
+$$;
+CREATE FUNCTION t.connected(account text DEFAULT '1')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT coalesce(string_agg(t.say(client_no::text, client_id, kinds, scopes,
+    sessions::text), ', '), 'none')
+FROM poppy_api.connected_list(account)
+$$;
+CREATE FUNCTION t.disconnect(account text DEFAULT '1',
+    client bigint DEFAULT NULL)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT n::text FROM poppy_api.connected_end(account, client, '192.0.2.1')
+$$;
+
+CREATE FUNCTION t.shop_login(request text, browser text DEFAULT 'browser',
+    seconds int DEFAULT 600)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.shop_login_start(t.h(request), t.h(browser),
+    'agents', seconds)
+$$;
+CREATE FUNCTION t.put(request text, ticket text, account text DEFAULT '1')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT outcome FROM poppy_api.ticket_put(t.h(request), t.h(ticket), account)
+$$;
+CREATE FUNCTION t.spend(request text, ticket text,
+    browser text DEFAULT 'browser')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, account, name, next, status)
+FROM poppy_api.ticket_spend(t.h(request), t.h(browser), t.h(ticket))
+$$;

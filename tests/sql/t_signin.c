@@ -7,22 +7,6 @@
 #include "tests/sql/signin.h"
 
 #define OK	"ok poppy:read poppy:write 3600 86400"
-#define SPENT	"(SELECT count(*) FROM (SELECT FROM poppy.replay_0 UNION ALL " \
-    "SELECT FROM poppy.replay_1 UNION ALL SELECT FROM poppy.replay_2 "	\
-    "UNION ALL SELECT FROM poppy.replay_3) r)"
-#define ROWS	"SELECT " SPENT " + (SELECT count(*) FROM poppy.grants) + "	\
-    "(SELECT count(*) FROM poppy.token) + (SELECT count(*) FROM "	\
-    "poppy.session) + (SELECT coalesce(sum(tries), 0) FROM poppy.code)"
-
-/* Answered so, and nothing is written but the audit. */
-static void
-refused(const char *sql, const char *want, const char *why)
-{
-	int64_t before = sql_number(ROWS);
-
-	(void)si_is(sql, want, why);
-	tap_is(sql_number(ROWS) - before, 0, "... and nothing is written");
-}
 
 static void
 requests(void)
@@ -182,20 +166,20 @@ redeems(void)
 {
 	si_need("SELECT t.start('s1', token => 'out')", "ok");
 	si_need("SELECT t.code('k1')", "ok https://back st true ok");
-	refused("SELECT t.redeem('k1', 's1', version => 2)", "stale - - -",
+	si_refused("SELECT t.redeem('k1', 's1', version => 2)", "stale - - -",
 	    "documents of another version");
-	refused("SELECT t.redeem('nix', 's1')", "dead - - -", "unknown");
-	refused("SELECT t.redeem('k1', 's1', client => 2)", "dead - - -",
+	si_refused("SELECT t.redeem('nix', 's1')", "dead - - -", "unknown");
+	si_refused("SELECT t.redeem('k1', 's1', client => 2)", "dead - - -",
 	    "another client's");
-	refused("SELECT t.redeem('k1', 's1', redirect => 'https://back/')",
+	si_refused("SELECT t.redeem('k1', 's1', redirect => 'https://back/')",
 	    "dead - - -", "another redirect_uri");
-	refused("SELECT t.redeem('k1', 's2')", "invalid_session - - -",
+	si_refused("SELECT t.redeem('k1', 's2')", "invalid_session - - -",
 	    "an unknown Session");
-	refused("SELECT t.redeem('k1', 's1', bucket => 8)",
+	si_refused("SELECT t.redeem('k1', 's1', bucket => 8)",
 	    "invalid_session - - -", "... of another bucket");
-	refused("SELECT t.redeem('k1', NULL)", "no_session - - -",
+	si_refused("SELECT t.redeem('k1', NULL)", "no_session - - -",
 	    "no Session");
-	refused("SELECT t.redeem('k1', 's2', verifier => 'x')",
+	si_refused("SELECT t.redeem('k1', 's2', verifier => 'x')",
 	    "invalid_session - - -", "the Session is judged before the verifier");
 	(void)si_is("SELECT t.redeem('k1', 's1', token => 'in', pat => 'p1')",
 	    OK, "signed in");
@@ -213,7 +197,7 @@ redeems(void)
 	    "AND g.kind = 'direct' AND g.user_key = t.h('u')"), 1,
 	    "the Account Token is there");
 
-	refused("SELECT t.redeem('k1', 's1', verifier => 'x')", "dead - - -",
+	si_refused("SELECT t.redeem('k1', 's1', verifier => 'x')", "dead - - -",
 	    "again, without the verifier: nobody is signed out");
 	(void)si_use("in", "ok 1 (poppy:read poppy:write) true", "... really");
 	(void)si_is("SELECT t.redeem('k1', 's1')", "reused - - -",
@@ -234,7 +218,7 @@ replays(void)
 	si_need("SELECT t.code('k3')", "ok https://back st true ok");
 	(void)si_is("SELECT t.redeem('k3', 's3', token => 'in3', "
 	    "spend => t.sid('j3'))", OK, "signed in");
-	refused("SELECT t.redeem('k3', 's3', spend => t.sid('j3'))",
+	si_refused("SELECT t.redeem('k3', 's3', spend => t.sid('j3'))",
 	    "replay - - -", "the same request again");
 	(void)si_use("in3", "ok 1 (poppy:read poppy:write) true",
 	    "... is no reuse");
@@ -252,27 +236,27 @@ verifiers(void)
 		(void)snprintf(sql, sizeof(sql), "SELECT t.redeem('k4', 's4', "
 		    "verifier => 'x', spend => t.sid('v%d'))", i);
 		(void)si_is(sql, "verifier - - -", "a wrong verifier");
-		refused(sql, i < 4 ? "replay - - -" : "dead - - -",
+		si_refused(sql, i < 4 ? "replay - - -" : "dead - - -",
 		    "... said again");
 	}
-	refused("SELECT t.redeem('k4', 's4')", "dead - - -",
+	si_refused("SELECT t.redeem('k4', 's4')", "dead - - -",
 	    "the fifth has killed the code");
 	(void)si_is("SELECT t.redeem('k5', 's4', verifier => 'x')",
 	    "verifier - - -", "wrong once");
 	(void)si_is("SELECT t.redeem('k5', 's4')", OK, "then right");
 	si_need("SELECT t.code('k6', seconds => 0)",
 	    "ok https://back st true ok");
-	refused("SELECT t.redeem('k6', 's4')", "dead - - -", "expired");
+	si_refused("SELECT t.redeem('k6', 's4')", "dead - - -", "expired");
 	si_need("SELECT t.code('k7')", "ok https://back st true ok");
 	pg_sql("UPDATE shop.customer SET status = 'disabled' WHERE id = 1");
-	refused("SELECT t.redeem('k7', 's4')", "dead - - -",
+	si_refused("SELECT t.redeem('k7', 's4')", "dead - - -",
 	    "the account was disabled meanwhile");
 	pg_sql("UPDATE shop.customer SET status = 'ok' WHERE id = 1");
 	pg_sql("UPDATE poppy.client SET status = 'blocked'");
-	refused("SELECT t.redeem('k7', 's4')", "blocked - - -",
+	si_refused("SELECT t.redeem('k7', 's4')", "blocked - - -",
 	    "the client was blocked");
 	pg_sql("UPDATE poppy.client SET status = 'known'");
-	refused("SELECT t.redeem('k7', 's4', spend => NULL)", "bug: "
+	si_refused("SELECT t.redeem('k7', 's4', spend => NULL)", "bug: "
 	    "signin: P0001 one to three keys, each with its iat",
 	    "a caller that forgets to spend");
 }
@@ -284,13 +268,13 @@ accounts(void)
 	si_need("SELECT t.code('a1') || t.code('a2', account => '2')",
 	    "ok https://back st true okok https://back st true ok");
 	si_need("SELECT t.redeem('a1', 's8')", OK);
-	refused("SELECT t.redeem('a2', 's8')", "account_mismatch - - -",
+	si_refused("SELECT t.redeem('a2', 's8')", "account_mismatch - - -",
 	    "another account on a signed-in Session");
 	(void)si_is("SELECT t.redeem('a2', 's9')", OK, "... has its own");
 	pg_sql("UPDATE poppy.grants SET revoked_at = 1 WHERE account = '1'");
 	si_need("SELECT t.code('a3', account => '2')",
 	    "ok https://back st true ok");
-	refused("SELECT t.redeem('a3', 's8')", "account_mismatch - - -",
+	si_refused("SELECT t.redeem('a3', 's8')", "account_mismatch - - -",
 	    "... also after sign-out");
 	si_need("SELECT t.code('a4')", "ok https://back st true ok");
 	(void)si_is("SELECT t.redeem('a4', 's8', token => 'again')", OK,
@@ -303,12 +287,12 @@ accounts(void)
 	si_need("SELECT t.code('a5', sid => 's8')",
 	    "ok https://back st true ok");
 	si_need("SELECT t.start('s10')", "ok");
-	refused("SELECT t.redeem('a5', 's10')", "invalid_session - - -",
+	si_refused("SELECT t.redeem('a5', 's10')", "invalid_session - - -",
 	    "a request for another Session");
 	(void)si_is("SELECT t.redeem('a5', 's8')", OK, "... for this one");
 	si_need("SELECT t.code('a6')", "ok https://back st true ok");
 	pg_sql("UPDATE poppy.session SET ended_at = 1 WHERE sid = t.sid('s10')");
-	refused("SELECT t.redeem('a6', 's10')", "invalid_session - - -",
+	si_refused("SELECT t.redeem('a6', 's10')", "invalid_session - - -",
 	    "an ended Session");
 }
 
@@ -319,9 +303,9 @@ mcp(void)
 	si_need("SELECT t.code('m1', resource => 'https://mcp', usr => 'mu') ||"
 	    " t.code('m2', resource => 'https://mcp', usr => 'mu')",
 	    "ok https://back st true okok https://back st true ok");
-	refused("SELECT t.redeem('m1', NULL, bearer => true)", "target - - -",
+	si_refused("SELECT t.redeem('m1', NULL, bearer => true)", "target - - -",
 	    "no resource");
-	refused("SELECT t.redeem('m1', NULL, resource => 'https://x', "
+	si_refused("SELECT t.redeem('m1', NULL, resource => 'https://x', "
 	    "bearer => true)", "target - - -", "another resource");
 	(void)si_is("SELECT t.redeem('m1', NULL, resource => 'https://mcp', "
 	    "bearer => true, pat => 'mp', token => 'mt', new_sid => 'ms')", OK,
@@ -344,7 +328,7 @@ mcp(void)
 	si_need("SELECT t.use('mt2', bearer => true)", "ok - () false");
 	si_need("SELECT t.code('m3', resource => 'https://mcp')",
 	    "ok https://back st true ok");
-	refused("SELECT t.redeem('m3', NULL, resource => 'https://mcp', "
+	si_refused("SELECT t.redeem('m3', NULL, resource => 'https://mcp', "
 	    "bearer => true)", "no_session - - -", "no User in the request");
 }
 
@@ -357,11 +341,11 @@ limits(void)
 	si_need("SELECT t.code('n1')", "ok https://back st true ok");
 	(void)si_is("SELECT t.redeem('n1', 's11', per_address => 1, "
 	    "verifier => 'x')", "verifier - - -", "one request");
-	refused("SELECT t.redeem('n1', 's11', per_address => 1)",
+	si_refused("SELECT t.redeem('n1', 's11', per_address => 1)",
 	    "limit_address - - -", "one too many");
 	si_need("SELECT t.redeem('n1', 's11', per_client => 1)", OK);
 	si_need("SELECT t.code('n2')", "ok https://back st true ok");
-	refused("SELECT t.redeem('n2', 's11', per_client => 1)",
+	si_refused("SELECT t.redeem('n2', 's11', per_client => 1)",
 	    "limit_client - - -", "... of the client");
 }
 

@@ -51,13 +51,12 @@ static const struct {
 	const char *name;
 	const char *flags;	/* of those below, which are on */
 } views[] = {
-	{ PF_PAGE_LOGIN, "login", "password agent" },
-	{ PF_PAGE_LOGIN, "login-failed", "password agent failed" },
-	{ PF_PAGE_LOGIN, "login-shop", "agent shop_login" },
+	{ PF_PAGE_LOGIN, "login", "agent" },
+	{ PF_PAGE_LOGIN, "login-failed", "failed" },
 	{ PF_PAGE_LANDING, "landing", "agent" },
 	{ PF_PAGE_CONSENT, "consent", "redirect_host" },
 	{ PF_PAGE_CONSENT, "consent-logo", "redirect_host agent_logo" },
-	{ PF_PAGE_CONSENT, "consent-device", "user_code none" },
+	{ PF_PAGE_CONSENT, "consent-device", "user_code" },
 	{ PF_PAGE_CODE, "code", "" },
 	{ PF_PAGE_CODE, "code-wrong", "wrong user_code" },
 	{ PF_PAGE_DONE, "done", "approved agents_url" },
@@ -148,17 +147,14 @@ show(struct pf_req *rq, const struct pf_pages *p, const struct pf_lang *lang,
 		PF_VAR("action", PF_LIT("/poppy/x")),
 		PF_VAR("leave", PF_LIT("/poppy/logout")),
 		PF_VAR_LIST("hidden", &hiddens, 1),
-		PF_VAR("password", on(f, "password") ? yes : none),
 		PF_VAR("failed", on(f, "failed") ? yes : none),
-		PF_VAR("shop_login", on(f, "shop_login") ? x->url : none),
 		PF_VAR("redirect_host", on(f, "redirect_host") ? x->host :
 		    none),
 		PF_VAR("user_code", on(f, "user_code") ? x->code : none),
-		PF_VAR("none", on(f, "none") ? yes : none),
 		PF_VAR("wrong", on(f, "wrong") ? yes : none),
 		PF_VAR("approved", on(f, "approved") ? yes : none),
 		PF_VAR("all", on(f, "all") ? yes : none),
-		PF_VAR("gone", on(f, "gone") ? x->agent : none),
+		PF_VAR("gone", on(f, "gone") ? yes : none),
 		PF_VAR("gone_all", on(f, "gone_all") ? yes : none),
 		PF_VAR("back", x->url), PF_VAR("url_all", x->url),
 		PF_VAR("next", x->url), PF_VAR("next_text", x->text),
@@ -267,7 +263,8 @@ test_headers(void)
 	tap_is_z(header(&rq, "X-Frame-Options"), "DENY", "no framing");
 	tap_ok(has(header(&rq, "Content-Security-Policy"),
 	    "frame-ancestors 'none'"), "nor by CSP");
-	tap_is_z(header(&rq, "Referrer-Policy"), "no-referrer", "no referrer");
+	tap_is_z(header(&rq, "Referrer-Policy"), "same-origin",
+	    "no referrer elsewhere");
 	tap_is_z(header(&rq, "Cache-Control"), "no-store", "not stored");
 	tap_is_z(header(&rq, "X-Content-Type-Options"), "nosniff", "no guess");
 }
@@ -333,8 +330,8 @@ test_texts(const struct pf_pages *p)
 	tap_is_z(pf_pages_initial(PF_LIT("")), "?", "of nothing");
 	for (int i = 0; i < PF_SAY_COUNT; i++) {
 		fresh(&rq);
-		tap_is(pf_pages_say(&rq, p, (enum pf_say)i, NULL, NULL), PF_OK,
-		    "page %d", i);
+		tap_is(pf_pages_say(&rq, p, (enum pf_say)i, PF_NOSTR, NULL),
+		    PF_OK, "page %d", i);
 		tap_is(rq.resp.status, pf_say_status((enum pf_say)i),
 		    "its status");
 		tap_ok(has(rq.resp.body, "<h1>") &&
@@ -404,7 +401,8 @@ test_own(void)
 	tap_is(pf_pages_load(&kept, &set, &fault, &p), PF_OK, "loaded");
 	tap_ok(pf_str_ends(p->css, PF_LIT("/* ours */")), "with a sheet more");
 	fresh(&rq);
-	tap_is(pf_pages_say(&rq, p, PF_SAY_ABSENT, NULL, NULL), PF_OK, "said");
+	tap_is(pf_pages_say(&rq, p, PF_SAY_ABSENT, PF_NOSTR, NULL), PF_OK,
+	    "said");
 	tap_is_z(rq.resp.body, "<p>There is nothing here by the shop</p>\n",
 	    "with a page of its own");
 	put_file("message.html", NULL);

@@ -8,6 +8,8 @@
 
 #define HOSTS	"\"hosts\": [{ \"host\": \"shop.example\",\n" \
 	"\"base\": \"https://shop.example\", \"domain\": \"shop.example\" }],\n"
+#define FIELD(n, s)	"{ \"name\": \"" n "\", \"label\": \"l\", " \
+			"\"secret\": " s " }"
 #define REST	"\"organization\": { \"name\": \"Shop\" },\n" \
 	"\"database\": { \"conninfo\": \"dbname=x\" }\n"
 #define ISSUER	"\"issuer\": \"https://shop.example\",\n"
@@ -146,6 +148,54 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "the master key as a salt", "{" ISSUER HOSTS
 	    "\"login\": { \"salt_file\": \"master\" },\n" REST "}",
 	    "login.salt_file", 4 },
+	{ "a command that is no path", "{" ISSUER HOSTS
+	    "\"codes\": { \"command\": [\"sendmail\"] },\n" REST "}",
+	    "codes.command", 4 },
+	{ "a command with an empty argument", "{" ISSUER HOSTS
+	    "\"codes\": { \"command\": [\"/x\", \"\"] },\n" REST "}",
+	    "codes.command[1]", 4 },
+	{ "a command and a mail server", "{" ISSUER HOSTS
+	    "\"codes\": { \"command\": [\"/x\"], \"smtp\": { \"url\": "
+	    "\"smtps://m\", \"from\": \"a@b\" } },\n" REST "}", "codes.smtp",
+	    4 },
+	{ "a mail server by http", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"https://m\" } },\n" REST
+	    "}", "codes.smtp.url", 4 },
+	{ "... with a path", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"smtp://m/x\" } },\n" REST
+	    "}", "codes.smtp.url", 4 },
+	{ "... with somebody's password", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"smtp://a:b@m\" } },\n"
+	    REST "}", "codes.smtp.url", 4 },
+	{ "... on no port", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"smtp://m:0\" } },\n" REST
+	    "}", "codes.smtp.url", 4 },
+	{ "... without a sender", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"smtp://m\" } },\n" REST
+	    "}", "codes.smtp.from", 4 },
+	{ "... with a user that has no password", "{" ISSUER HOSTS
+	    "\"codes\": { \"smtp\": { \"url\": \"smtp://m\", \"from\": "
+	    "\"a@b\", \"user\": \"u\" } },\n" REST "}",
+	    "codes.smtp.password_file", 4 },
+	{ "... for telephones", "{" ISSUER HOSTS
+	    "\"codes\": { \"to\": \"phone\", \"smtp\": { \"url\": "
+	    "\"smtp://m\", \"from\": \"a@b\" } },\n" REST "}", "codes.to",
+	    4 },
+	{ "codes by pigeon", "{" ISSUER HOSTS
+	    "\"codes\": { \"to\": \"loft\" },\n" REST "}", "codes.to", 4 },
+	{ "one field of credentials", "{" ISSUER HOSTS
+	    "\"mediated\": { \"fields\": [" FIELD("pin", "true") "] },\n"
+	    REST "}", "mediated.fields", 4 },
+	{ "two secret ones", "{" ISSUER HOSTS
+	    "\"mediated\": { \"fields\": [" FIELD("pin", "true") ", "
+	    FIELD("word", "true") "] },\n" REST "}", "mediated.fields", 4 },
+	{ "two of a name", "{" ISSUER HOSTS
+	    "\"mediated\": { \"fields\": [" FIELD("pin", "true") ", "
+	    FIELD("pin", "false") "] },\n" REST "}", "mediated.fields.name",
+	    4 },
+	{ "a code now and then", "{" ISSUER HOSTS
+	    "\"mediated\": { \"code\": \"often\" },\n" REST "}",
+	    "mediated.code", 4 },
 	{ "Account Tokens of no lifetime", "{" ISSUER HOSTS
 	    "\"account_tokens\": { \"seconds\": 0 },\n" REST "}",
 	    "account_tokens.seconds", 4 },

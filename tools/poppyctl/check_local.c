@@ -164,8 +164,8 @@ check_gate(struct check *k, const struct pf_settings *s)
 	if (s->gate.n == 0 || path == NULL)
 		return;
 	if (lstat(path, &st) == -1)
-		ck_say(k, CK_FAULT, "secrets", "%s: %s: make it as "
-		    "poppy-guard(8) shows, or leave gate out", path,
+		ck_say(k, CK_FAULT, "secrets", "%s: %s: make it with "
+		    "poppyctl secrets init, or leave gate out", path,
 		    strerror(errno));
 	else if (!S_ISREG(st.st_mode) || (st.st_mode & 077) != 0)
 		ck_say(k, CK_FAULT, "secrets", "%s: others than its owner may "
@@ -188,7 +188,8 @@ check_own_secrets(struct check *k, const struct ck_program *p)
 	    !check_folder(k, s.secrets.p, &owner))
 		return;
 	check_master(k, s.secrets.p, ck_uid(p, &as) ? as : owner);
-	check_gate(k, &s);
+	if (strcmp(p->name, "poppy-guard") == 0)
+		check_gate(k, &s);
 }
 
 void

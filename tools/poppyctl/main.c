@@ -48,7 +48,7 @@ static const struct command {
 	{ "db", "status", NEEDS_DATABASE, 0, 0, 0, ctl_db_status, "",
 	    "exit 0 if current, 1 if behind or absent, 2 if wrong" },
 	{ "secrets", "init", NEEDS_ALL, 0, 0, 0, ctl_secrets_init, "",
-	    "make this host's master key" },
+	    "make this host's master key, and the gate's secret" },
 	{ "secrets", "rotate", NEEDS_ALL, 1, 1, 0, ctl_secrets_rotate,
 	    "begin|switch|finish", "replace it, step by step" },
 	{ "agents", "list", NEEDS_DATABASE, 0, 0, TAKES_LIMIT, ctl_agents_list,
@@ -167,6 +167,14 @@ run(struct ctl *c, const struct command *cmd)
 	return cmd->run(c);
 }
 
+/* "secret" is as good as "secrets". */
+static bool
+is_noun(const char *word, const char *noun)
+{
+	return strcmp(word, noun) == 0 || (strcmp(word, "secret") == 0 &&
+	    strcmp(noun, "secrets") == 0);
+}
+
 /* The command that these words begin with, if all of them fit. */
 static const struct command *
 find(struct ctl *c, int argc, char **argv, unsigned given)
@@ -175,7 +183,7 @@ find(struct ctl *c, int argc, char **argv, unsigned given)
 		const struct command *cmd = &commands[i];
 		int words = cmd->verb == NULL ? 1 : 2;
 
-		if (argc < words || strcmp(argv[0], cmd->noun) != 0 ||
+		if (argc < words || !is_noun(argv[0], cmd->noun) ||
 		    (cmd->verb != NULL && strcmp(argv[1], cmd->verb) != 0))
 			continue;
 		c->operand = argv + words;

@@ -15,7 +15,9 @@
 #include "tools/poppyctl/ctl.h"
 
 #define MASTER_LEN	32
-#define FRESH		".master.new"
+#define GATE_RAW	32	/* random bytes, of which it is the digits */
+#define GATE_LEN	(2 * GATE_RAW + 1)
+#define FRESH		".secret.new"
 
 /* The folder, made if need be and told, that nobody but its owner can enter; -1 said. */
 static int
@@ -62,16 +64,17 @@ write_fresh(int dir, const unsigned char *raw, size_t n)
 	return err;
 }
 
-/* Linked or renamed, so that a master is there whole or not at all: a first one
+/* Linked or renamed, so that a file is there whole or not at all: a first one
  * never in the place of one that is, a rotated one in that of its elder. */
 static int
-write_master(int dir, const unsigned char *raw, size_t n, bool first)
+write_secret(int dir, const char *name, const unsigned char *raw, size_t n,
+    bool first)
 {
 	int err = write_fresh(dir, raw, n);
 
 	if (err == 0 && (first ?
-	    linkat(dir, FRESH, dir, "master", 0) :
-	    renameat(dir, FRESH, dir, "master")) == -1)
+	    linkat(dir, FRESH, dir, name, 0) :
+	    renameat(dir, FRESH, dir, name)) == -1)
 		err = errno;
 	(void)unlinkat(dir, FRESH, 0);
 	if (err == 0 && fsync(dir) == -1)
@@ -79,40 +82,83 @@ write_master(int dir, const unsigned char *raw, size_t n, bool first)
 	return err;
 }
 
-static int
-init(const struct ctl *c, const char *folder, unsigned char *raw)
-{
-	int dir, err;
+/* What init makes, each file unless it is there. */
+struct fresh {
+	unsigned char master[MASTER_LEN];
+	unsigned char raw[GATE_RAW];
+	unsigned char gate[GATE_LEN];
+};
 
-	if (pf_random(raw, MASTER_LEN) != PF_OK)
-		return ctl_fail(c, CTL_WRONG, "the system gives no randomness");
-	if ((dir = open_folder(c, folder, true)) == -1)
-		return CTL_WRONG;
-	err = write_master(dir, raw, MASTER_LEN, true);
-	(void)close(dir);
-	if (err == EEXIST)
-		return ctl_fail(c, CTL_WRONG, "%s/master is there already; "
-		    "without it every User would be a stranger, so it is never "
-		    "overwritten", folder);
-	if (err != 0)
-		return ctl_fail(c, CTL_WRONG, "%s/master: %s", folder,
-		    strerror(err));
-	if (c->json)
-		(void)printf("{\"created\":\"master\"}\n");
-	else
-		(void)printf("%s/master: made\n", folder);
+static enum pf_rc
+draw(struct fresh *f)
+{
+	enum pf_rc rc;
+
+	if ((rc = pf_random(f->master, MASTER_LEN)) != PF_OK ||
+	    (rc = pf_random(f->raw, GATE_RAW)) != PF_OK)
+		return rc;
+	for (size_t i = 0; i < GATE_RAW; i++) {
+		f->gate[2 * i] = (unsigned char)"0123456789abcdef"
+		    [f->raw[i] >> 4];
+		f->gate[2 * i + 1] = (unsigned char)"0123456789abcdef"
+		    [f->raw[i] & 15];
+	}
+	f->gate[GATE_LEN - 1] = '\n';
+	return PF_OK;
+}
+
+/* One file; *made counts it, and what is there already is no fault yet. */
+static int
+make(const struct ctl *c, int dir, const char *name, const unsigned char *raw,
+    size_t n, unsigned *made)
+{
+	int err = write_secret(dir, name, raw, n, true);
+
+	if (err != 0 && err != EEXIST)
+		return ctl_fail(c, CTL_WRONG, "%s/%s: %s", c->set.secrets.p,
+		    name, strerror(err));
+	if (err == 0 && !c->json)
+		(void)printf("%s/%s: made\n", c->set.secrets.p, name);
+	if (err == 0 && c->json)
+		(void)printf("%s\"%s\"", *made == 0 ? "{\"created\":[" : ",",
+		    name);
+	*made += err == 0;
 	return CTL_OK;
 }
 
-/* Owns the secret; init() may return anywhere. */
+static int
+init(const struct ctl *c, int dir, struct fresh *f)
+{
+	const char *gate = c->set.gate.p;
+	unsigned made = 0;
+	int status;
+
+	if (draw(f) != PF_OK)
+		return ctl_fail(c, CTL_WRONG, "the system gives no randomness");
+	status = make(c, dir, "master", f->master, MASTER_LEN, &made);
+	if (status == CTL_OK && c->set.gate.n != 0)
+		status = make(c, dir, gate, f->gate, GATE_LEN, &made);
+	if (made > 0 && c->json)
+		(void)printf("]}\n");
+	if (status != CTL_OK || made > 0)
+		return status;
+	return ctl_fail(c, CTL_WRONG, "%s/master is there already; without it "
+	    "every User would be a stranger, so it is never overwritten",
+	    c->set.secrets.p);
+}
+
+/* Owns the secrets; init() may return anywhere. */
 int
 ctl_secrets_init(struct ctl *c)
 {
-	unsigned char raw[MASTER_LEN] = { 0 };
-	int status;
+	struct fresh f = { { 0 }, { 0 }, { 0 } };
+	int dir, status;
 
-	status = init(c, c->set.secrets.p, raw);
-	pf_wipe(raw, sizeof(raw));
+	if ((dir = open_folder(c, c->set.secrets.p, true)) == -1)
+		return CTL_WRONG;
+	status = init(c, dir, &f);
+	pf_wipe(&f, sizeof(f));
+	(void)close(dir);
 	return status;
 }
 
@@ -182,7 +228,8 @@ rotate(const struct ctl *c, int dir, const struct step *s, struct pf_master *m)
 		    m->other_is == 'n' ? "switch" : "finish");
 	if (rc != PF_OK)
 		return ctl_fail(c, CTL_WRONG, "the system gives no randomness");
-	err = write_master(dir, raw, pf_master_write(m, raw), false);
+	err = write_secret(dir, "master", raw, pf_master_write(m, raw),
+	    false);
 	pf_wipe(raw, sizeof(raw));
 	if (err != 0)
 		return ctl_fail(c, CTL_WRONG, "%s/master: %s",

@@ -75,11 +75,12 @@ export class Parts {
 	}
 
 	// Start a program as the stack did, with more arguments behind.
-	launch({ argv, uid, gid }, extra = [], name = 'extra')
+	launch({ argv, uid, gid, env = {} }, extra = [], name = 'extra')
 	{
 		const log = openSync(`${this.dir}/log/${name}.out`, 'a');
 		const child = spawn(argv[0], [...argv.slice(1), ...extra],
-		    { uid, gid, cwd: '/', stdio: ['ignore', log, log] });
+		    { uid, gid, cwd: '/', stdio: ['ignore', log, log],
+			env: { ...process.env, ...env } });
 
 		closeSync(log);
 		this.children.push(child);
