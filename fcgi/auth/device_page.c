@@ -14,10 +14,10 @@ enum { SHOW_OUTCOME, SHOW_RETRY_S, SHOW_CLIENT_ID, SHOW_NAME, SHOW_LOGO,
     SHOW_SCOPES };
 
 static const struct pf_stmt DEVICE_DECIDE = {
-	"device_decide", "SELECT outcome, approved"
+	"device_decide", "SELECT outcome, approved, status"
 	" FROM poppy_api.device_decide($1, $2, $3, $4, $5)"
 };
-enum { DECIDE_OUTCOME, DECIDE_APPROVED };
+enum { DECIDE_OUTCOME, DECIDE_APPROVED, DECIDE_STATUS };
 
 struct device {
 	struct auth_page page;
@@ -215,6 +215,9 @@ decide(struct device *d)
 	rc = pf_db_one(rq->db, rq->arena, &DEVICE_DECIDE, v, PF_COUNT(v), &row);
 	if (rc != PF_OK)
 		return rc;
+	if (pf_row_is(&row, DECIDE_OUTCOME, "refused"))
+		return auth_page_say(rq, pf_say_of_status(pf_row_str(&row,
+		    DECIDE_STATUS)));
 	if (!pf_row_is(&row, DECIDE_OUTCOME, "ok"))
 		return auth_page_say(rq, PF_SAY_ENDED);
 	return done(d, pf_row_bool(&row, DECIDE_APPROVED));

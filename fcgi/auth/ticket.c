@@ -8,10 +8,10 @@
 #include "core/web/url.h"
 
 static const struct pf_stmt TICKET_SPEND = {
-	"ticket_spend", "SELECT outcome, account, name, next"
+	"ticket_spend", "SELECT outcome, account, next, status"
 	" FROM poppy_api.ticket_spend($1, $2, $3)"
 };
-enum { OUTCOME, ACCOUNT, NAME, NEXT };
+enum { OUTCOME, ACCOUNT, NEXT, STATUS };
 
 static enum pf_rc
 hash_field(const struct auth_page *p, const char *field, const char *prefix,
@@ -80,9 +80,10 @@ auth_ticket(struct pf_req *rq)
 	rc = pf_db_one(rq->db, rq->arena, &TICKET_SPEND, v, PF_COUNT(v), &row);
 	if (rc != PF_OK)
 		return rc;
-	/* An account that may not be used is told so by whom it is. */
-	if (pf_row_is(&row, OUTCOME, "ok") ||
-	    pf_row_is(&row, OUTCOME, "refused"))
+	if (pf_row_is(&row, OUTCOME, "ok"))
 		return enter(&p, &row);
+	if (pf_row_is(&row, OUTCOME, "refused"))
+		return auth_page_say(rq,
+		    pf_say_of_status(pf_row_str(&row, STATUS)));
 	return dead(&p);
 }
