@@ -8,6 +8,7 @@ import { Agent } from './lib/agent.mjs';
 import { gate } from './lib/fcgi.mjs';
 import { send } from './lib/http.mjs';
 import { SERVER } from './lib/settings.mjs';
+import { twin } from './lib/twin.mjs';
 import { World } from './lib/world.mjs';
 
 const INSIDE = 'what-is-inside';
@@ -262,6 +263,36 @@ for (const [who, headers] of [['without a token', () => []],
 			    `${p}: status`, res.status);
 		}
 	}, { timeout: 60000 });
+
+if (SERVER === 'apache')
+	test('Authorization that a rewrite kept, under its own name and under ' +
+	    'that of a redirect', proves('R-4.3-1'), async (t) => {
+		const { port, stop } = await twin(w, 'rewrite');
+		const call = (path, opts) => agent.call(s, 'GET',
+		    `https://localhost:${port}${path}`,
+		    { htu: w.url(path), ...opts });
+		const plain = await call('/api/env.php');
+		const pretty = await call('/api/pretty');
+
+		t.eq(plain.status, 200, 'its own name');
+		t.match(plain.json?.HTTP_AUTHORIZATION, /^DPoP /, 'that is it');
+		t.eq(pretty.status, 200, 'after a redirect');
+		t.eq([pretty.json?.HTTP_AUTHORIZATION, pretty.json?.POPPY_VIA],
+		    [undefined, 'proof'], 'PHP has no other');
+		t.match(pretty.json?.REDIRECT_HTTP_AUTHORIZATION, /^DPoP /,
+		    'that is the other one');
+		for (const p of ['/api/env.php', '/api/pretty']) {
+			t.challenged(await call(p, { authorization: null }), 401,
+			    'invalid_token', `none, ${p}`);
+			t.challenged(await call(p, { authorization: null,
+				headers: [['Redirect-Http-Authorization',
+					`DPoP ${s.token}`],
+				['REDIRECT_HTTP_AUTHORIZATION',
+					`DPoP ${s.token}`]] }), 401,
+			'invalid_token', `a header of that name, ${p}`);
+		}
+		stop();
+	});
 
 await run({
 	before: async () => {

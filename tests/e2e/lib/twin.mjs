@@ -23,6 +23,15 @@ const changes = {
 	},
 	apache: {
 		nothing: () => {},
+		// The old way: a rewrite keeps Authorization as a variable, which
+		// an internal redirect renames.
+		rewrite: (b) => {
+			b.poppy = b.poppy.replaceAll(/CGIPassAuth On/g, '');
+			b.web = b.web.replace('RewriteEngine On', '$&\n' +
+			    'RewriteCond %{ENV:REDIRECT_STATUS} ^$\n' +
+			    'RewriteRule ^ - ' +
+			    '[E=HTTP_AUTHORIZATION:%{HTTP:Authorization}]');
+		},
 		guard: (b) => { b.web = b.web.replaceAll(
 		    /^\s*Include ".*\/(sockets|poppy)\.conf"$/mg, ''); },
 		doctor: (b) => { b.poppy = b.poppy.replace(
