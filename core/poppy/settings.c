@@ -228,6 +228,20 @@ check_port(struct pf_str s)
 	    NULL : "must be a port, or \"*\"";
 }
 
+/* As browsers write it (RFC 6454, 6.2): a listed one is compared, not read. */
+static const char *
+check_origin(struct pf_str s)
+{
+	const char *why = check_base(s);
+
+	for (size_t i = 0; why == NULL && i < s.n; i++)
+		if (pf_lower(s.p[i]) != s.p[i])
+			why = "must be in lower case";
+	if (why == NULL && pf_str_ends(s, PF_LIT(":443")))
+		why = "must not name the port 443";
+	return why;
+}
+
 static const struct pf_conf_key organization_keys[] = {
 	{ "name", PF_CONF_STR, AT(organization.name) -
 	    AT(organization), 1, 200, NULL, "Name that agents show.", NULL,
@@ -391,6 +405,15 @@ static const struct pf_conf_table agent_table = {
 	sizeof(((struct pf_settings *)0)->agents), KEYS(agent_keys)
 };
 
+static const struct pf_conf_key cors_keys[] = {
+	{ "origins", PF_CONF_STRS, AT(cors.origins) - AT(cors), 0, 100, "[]",
+	    "Origins whose scripts may use the OAuth endpoints, as "
+	    "https://agent.example.", check_origin, NULL },
+};
+static const struct pf_conf_table cors_table = {
+	sizeof(((struct pf_settings *)0)->cors), KEYS(cors_keys)
+};
+
 #define LI(m)	(AT(limits.m) - AT(limits))
 #define PER_MAX	10000000
 static const struct pf_conf_key limit_keys[] = {
@@ -527,6 +550,8 @@ static const struct pf_conf_key keys[] = {
 	    &proof_table },
 	{ "agents", PF_CONF_OBJ, AT(agents), 0, 0, "{}",
 	    "Agents' documents.", NULL, &agent_table },
+	{ "cors", PF_CONF_OBJ, AT(cors), 0, 0, "{}",
+	    "Agents that run in a browser.", NULL, &cors_table },
 	{ "proxies", PF_CONF_STRS, AT(proxies), 0, 64, "[]",
 	    "Networks of reverse proxies, whose X-Forwarded-For counts.",
 	    check_proxy, NULL },

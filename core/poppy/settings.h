@@ -101,6 +101,7 @@ struct pf_settings {
 		struct pf_strs allow_networks;
 		struct pf_str extra_ca;
 	} agents;
+	struct { struct pf_strs origins; } cors;
 	struct pf_strs proxies;	/* networks whose X-Forwarded-For counts */
 	struct {		/* a minute; 0: no limit */
 		int64_t token_per_address, token_per_client;

@@ -40,6 +40,9 @@ enum pf_rc auth_poppy_json(struct pf_req *rq);
 enum pf_rc auth_metadata(struct pf_req *rq);
 enum pf_rc auth_resource(struct pf_req *rq);
 
+/* cors.c: what a browser must know of any reply, an error's too. */
+void auth_cors(struct pf_req *rq);
+
 /* doctor.c */
 enum pf_rc auth_doctor(struct pf_req *rq);
 

@@ -108,6 +108,7 @@ replied(struct pf_req *rq, enum pf_rc rc)
 		auth_page_error(rq);
 	if (rq->method != PF_OPTIONS && takes_nonces(rq))
 		pf_nonce_reply(rq);
+	auth_cors(rq);
 }
 
 static const struct pf_stmt REPLAY_ROTATE = {

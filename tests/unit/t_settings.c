@@ -333,6 +333,27 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	{ "a limit of what is open that is none", "{" ISSUER HOSTS
 	    "\"limits\": { \"open_per_address\": 10000001 },\n" REST "}",
 	    "limits.open_per_address", 4 },
+	{ "every origin in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"*\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "no origin in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"null\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "an origin with a slash in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"https://app.example/\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "an http origin in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"http://app.example\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "an origin in capitals in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"https://App.example\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "an origin with its usual port in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"https://app.example:443\"] },\n" REST "}",
+	    "cors.origins", 4 },
+	{ "all origins below a domain in cors", "{" ISSUER HOSTS
+	    "\"cors\": { \"origins\": [\"https://*.app.example\"] },\n" REST "}",
+	    "cors.origins", 4 },
 	{ "an audit that keeps nothing", "{" ISSUER HOSTS
 	    "\"audit\": { \"days\": 0 },\n" REST "}", "audit.days", 4 },
 	{ "addresses in another way", "{" ISSUER HOSTS
