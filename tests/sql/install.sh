@@ -214,6 +214,7 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	code_redeem
 	connected_end
 	connected_list
+	customer_check
 	device_decide
 	device_redeem
 	device_show

@@ -103,6 +103,7 @@ all(struct check *k)
 	ck_database(k);
 	ck_documents(k);
 	ck_guarded(k);
+	ck_pages(k);
 	ck_say(k, CK_LEFT_OUT, "streaming",
 	    "nothing of this release streams its answers");
 }

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "core/jose/jwk.h"
+#include "core/store/db.h"
 #include "tools/poppyctl/ctl.h"
 #include "tools/poppyctl/http.h"
 #include "tools/poppyctl/plan.h"
@@ -71,6 +72,11 @@ void ck_secrets(struct check *k);
 void ck_database(struct check *k);
 void ck_documents(struct check *k);
 void ck_guarded(struct check *k);
+void ck_pages(struct check *k);
+/* By poppy-auth's connection; part of ck_database(). */
+void ck_customers(struct check *k, struct pf_db *db);
+/* Is any type of sign-in on? */
+bool ck_signs_in(const struct check *k);
 
 /* A JSON object from a URL; NULL: said why not. */
 const struct pf_json *ck_get(struct check *k, const char *area,

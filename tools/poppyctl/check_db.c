@@ -30,32 +30,33 @@ static const struct pf_stmt POWERS = {
 	"powers",
 	"SELECT r.rolsuper OR r.rolbypassrls OR r.rolreplication"
 	" OR r.rolcreaterole OR r.rolcreatedb,"
-	" pg_catalog.pg_has_role('poppy_owner', 'MEMBER')"
-	" FROM pg_catalog.pg_roles r WHERE r.rolname = CURRENT_USER"
+	" pg_catalog.pg_has_role(r.oid, 'poppy_owner', 'MEMBER')"
+	" FROM pg_catalog.pg_roles r WHERE r.rolname = $1::name"
 };
 /* By oid, since who has no right to a schema can't name what is in it. */
 static const struct pf_stmt RELATIONS = {
 	"relations",
 	"SELECT c.relname::text FROM pg_catalog.pg_class c"
 	" JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace"
-	" WHERE n.nspname IN ('poppy', 'poppy_api') AND CASE"
-	" WHEN c.relkind = 'S' THEN pg_catalog.has_sequence_privilege(c.oid,"
-	" 'USAGE, SELECT, UPDATE')"
+	" WHERE n.nspname IN ('poppy', 'poppy_api', 'poppy_shop') AND CASE"
+	" WHEN c.relkind = 'S' THEN pg_catalog.has_sequence_privilege("
+	"$1::name, c.oid, 'USAGE, SELECT, UPDATE')"
 	" WHEN c.relkind IN ('r', 'p', 'v', 'm', 'f') THEN"
-	" pg_catalog.has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE,"
-	" DELETE, TRUNCATE, REFERENCES, TRIGGER') OR"
-	" pg_catalog.has_any_column_privilege(c.oid, 'SELECT, INSERT, UPDATE,"
-	" REFERENCES') ELSE false END"
+	" pg_catalog.has_table_privilege($1::name, c.oid, 'SELECT, INSERT,"
+	" UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') OR"
+	" pg_catalog.has_any_column_privilege($1::name, c.oid, 'SELECT, INSERT,"
+	" UPDATE, REFERENCES') ELSE false END"
 	" UNION ALL SELECT n.nspname::text FROM pg_catalog.pg_namespace n"
-	" WHERE n.nspname IN ('poppy', 'poppy_api')"
-	" AND pg_catalog.has_schema_privilege(n.oid, 'CREATE') LIMIT 20"
+	" WHERE n.nspname IN ('poppy', 'poppy_api', 'poppy_shop')"
+	" AND pg_catalog.has_schema_privilege($1::name, n.oid, 'CREATE')"
+	" LIMIT 20"
 };
 static const struct pf_stmt FUNCTIONS = {
 	"functions",
 	"SELECT p.proname::text FROM pg_catalog.pg_proc p"
 	" JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace"
 	" WHERE n.nspname IN ('poppy', 'poppy_api')"
-	" AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')"
+	" AND pg_catalog.has_function_privilege($1::name, p.oid, 'EXECUTE')"
 };
 static const struct pf_stmt HOST_TELL = {
 	"host_tell",
@@ -115,11 +116,12 @@ granted(const struct pf_plan *plan, const char *role)
 static void
 check_functions(struct look *l)
 {
+	const struct pf_param role = PF_TEXT(pf_str(l->p->role));
 	const struct pf_rows *rows;
 	size_t n, alien = 0;
 
 	if (!l->k->plan_read || pf_db_many(l->db, l->k->c->arena, &FUNCTIONS,
-	    NULL, 0, &rows, &n) != PF_OK)
+	    &role, 1, &rows, &n) != PF_OK)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		struct pf_row r = pf_rows_at(rows, i);
@@ -144,11 +146,12 @@ check_functions(struct look *l)
 static void
 check_tables(struct look *l)
 {
+	const struct pf_param role = PF_TEXT(pf_str(l->p->role));
 	const struct pf_rows *rows;
 	struct pf_row r;
 	size_t n;
 
-	if (pf_db_many(l->db, l->k->c->arena, &RELATIONS, NULL, 0, &rows,
+	if (pf_db_many(l->db, l->k->c->arena, &RELATIONS, &role, 1, &rows,
 	    &n) != PF_OK)
 		return;
 	for (size_t i = 0; i < n; i++) {
@@ -165,9 +168,10 @@ check_tables(struct look *l)
 static void
 check_role(struct look *l)
 {
+	const struct pf_param role = PF_TEXT(pf_str(l->p->role));
 	struct pf_row r;
 
-	if (pf_db_one(l->db, l->k->c->arena, &POWERS, NULL, 0, &r) != PF_OK)
+	if (pf_db_one(l->db, l->k->c->arena, &POWERS, &role, 1, &r) != PF_OK)
 		return;
 	if (pf_row_bool(&r, 0))
 		ck_say(l->k, CK_FAULT, "roles", "%s is a superuser, or may "
@@ -291,6 +295,18 @@ check_hosts(struct look *l)
 		    "same settings and master key", name, n);
 }
 
+/* The role of the shop's PHP: we can't connect as it, and need not. */
+static void
+check_bridge(struct look *l)
+{
+	static const struct ck_program bridge = {
+		"poppy.php", "poppy_bridge", "bridge.ini"
+	};
+	struct look its = { l->k, &bridge, l->db };
+
+	check_role(&its);
+}
+
 static void
 check_reached(struct look *l)
 {
@@ -311,6 +327,8 @@ check_reached(struct look *l)
 	/* Once is enough for these. */
 	check_clock(l, pf_row_int(&r, 2), from_ms, pf_now_ms());
 	check_hosts(l);
+	ck_customers(l->k, l->db);
+	check_bridge(l);
 }
 
 const char *

@@ -124,9 +124,7 @@ run(struct probe *p, const char *const *good, size_t ngood, const char *said)
 static bool
 closed(struct probe *p)
 {
-	const struct ctl_ask ask = {
-		p->method, p->url, PF_NOSTR, PF_NOSTR, PF_NOSTR
-	};
+	const struct ctl_ask ask = { .method = p->method, .url = p->url };
 	struct pf_str error, why;
 	struct ctl_reply rp;
 

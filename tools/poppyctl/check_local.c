@@ -14,16 +14,23 @@
 
 #include "core/poppy/keys.h"
 
+/* A file in the folder of poppy.conf; NULL: no memory. */
+static char *
+beside(struct check *k, const char *name)
+{
+	const char *conf = k->c->conf, *slash = strrchr(conf, '/');
+	struct pf_str folder = slash == NULL ? PF_LIT("./") :
+	    pf_bytes(conf, (size_t)(slash - conf) + 1);
+
+	return pf_arena_z(k->c->arena, ck_join(k, folder, name, PF_LIT("")));
+}
+
 /* The settings of one program where it has a file of its own beside
  * poppy.conf; NULL if it has none. */
 static const char *
 own_file(struct check *k, const struct ck_program *p)
 {
-	const char *conf = k->c->conf, *slash = strrchr(conf, '/');
-	struct pf_str folder = slash == NULL ? PF_LIT("./") :
-	    pf_bytes(conf, (size_t)(slash - conf) + 1);
-	char *file = pf_arena_z(k->c->arena,
-	    ck_join(k, folder, p->file, PF_LIT("")));
+	char *file = beside(k, p->file);
 
 	return file != NULL && access(file, F_OK) == 0 ? file : NULL;
 }
@@ -59,6 +66,60 @@ compare_own(struct check *k, const struct ck_program *p)
 		    file, k->c->conf, p->name);
 }
 
+/* Does a line of bridge.ini say that key = "value"? */
+static bool
+ini_says(struct pf_str text, const char *key, struct pf_str value)
+{
+	while (text.n != 0) {
+		size_t end = pf_str_find(text, '\n');
+		struct pf_str line = pf_str_head(text, end);
+		size_t eq = pf_str_find(line, '=');
+		struct pf_str v = pf_str_trim(pf_str_from(line, eq + 1));
+
+		if (v.n >= 2 && v.p[0] == '"' && v.p[v.n - 1] == '"')
+			v = pf_str_from(pf_str_head(v, v.n - 1), 1);
+		if (pf_str_eqz(pf_str_trim(pf_str_head(line, eq)), key) &&
+		    pf_str_eq(v, value))
+			return true;
+		text = pf_str_from(text, end + 1);
+	}
+	return false;
+}
+
+/* Settings of the shop's PHP: who reads them may speak for every customer. */
+static void
+check_bridge(struct check *k)
+{
+	const struct pf_settings *s = &k->c->set;
+	const char *file = beside(k, "bridge.ini");
+	struct pf_str text, pages;
+	struct stat st;
+
+	if (!ck_signs_in(k) || file == NULL)
+		return;
+	if (stat(file, &st) == -1) {
+		ck_say(k, s->login.by_shop ? CK_WARNING : CK_LEFT_OUT, "bridge",
+		    "%s: %s: PHP on this host ends no sign-ins when a password "
+		    "changes%s; README says how to install it", file,
+		    strerror(errno), s->login.by_shop ? ", and gives no "
+		    "tickets" : "");
+		return;
+	}
+	pages = ck_join(k, s->issuer_host->base, "", s->mounts.pages);
+	if ((st.st_mode & 07) != 0)
+		ck_say(k, CK_FAULT, "bridge", "%s: everybody may read it: "
+		    "chmod 0400, and chown it to PHP's user", file);
+	else if (ctl_read(k->c->arena, file, &text) != PF_OK)
+		ck_say(k, CK_LEFT_OUT, "bridge", "%s: %s: run this as root to "
+		    "see it", file, strerror(errno));
+	else if (!ini_says(text, "pages", pages))
+		ck_say(k, CK_FAULT, "bridge", "%s: pages must be \"%.*s\": "
+		    "tickets would go astray", file, PF_STRF(pages));
+	else
+		ck_say(k, CK_OK, "bridge", "%s is closed to others and names "
+		    "our pages", file);
+}
+
 void
 ck_settings(struct check *k)
 {
@@ -70,6 +131,7 @@ ck_settings(struct check *k)
 		ck_say(k, CK_FAULT, "settings", "no memory to compare them");
 	for (size_t i = 0; i < ck_nprograms; i++)
 		compare_own(k, &ck_programs[i]);
+	check_bridge(k);
 	if (s->agents.allow_networks.n != 0 || s->agents.extra_ca.n != 0)
 		ck_say(k, CK_WARNING, "settings", "agents.allow_networks or "
 		    "agents.extra_ca is set, which lets agents' documents come "

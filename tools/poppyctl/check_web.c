@@ -24,7 +24,7 @@ ck_ask(struct check *k, const char *area, const struct ctl_ask *ask,
 const struct pf_json *
 ck_get(struct check *k, const char *area, struct pf_str url)
 {
-	const struct ctl_ask ask = { "GET", url, PF_NOSTR, PF_NOSTR, PF_NOSTR };
+	const struct ctl_ask ask = { .method = "GET", .url = url };
 	const struct pf_json *json;
 	struct pf_json_fault f;
 	struct ctl_reply rp;
@@ -121,9 +121,7 @@ follow_domain(struct check *k, struct pf_str domain)
 	struct ctl_reply rp;
 
 	for (int i = 0; i <= REDIRECTS; i++) {
-		const struct ctl_ask ask = {
-			"GET", url, PF_NOSTR, PF_NOSTR, PF_NOSTR
-		};
+		const struct ctl_ask ask = { .method = "GET", .url = url };
 
 		if (!ck_ask(k, "documents", &ask, &rp))
 			return;
@@ -151,7 +149,7 @@ static bool
 endpoint_answers(struct check *k, struct pf_str url)
 {
 	const struct ctl_ask ask = {
-		"POST", url, PF_NOSTR, PF_NOSTR, PF_LIT("x=")
+		.method = "POST", .url = url, .form = PF_LIT("x=")
 	};
 	const struct pf_json *json = NULL;
 	struct ctl_reply rp;

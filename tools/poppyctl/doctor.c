@@ -190,7 +190,7 @@ static bool
 is_at(struct doctor *d, struct ctl_http *http, struct pf_str url,
     struct pf_str text)
 {
-	const struct ctl_ask ask = { "GET", url, PF_NOSTR, PF_NOSTR, PF_NOSTR };
+	const struct ctl_ask ask = { .method = "GET", .url = url };
 	struct ctl_reply rp;
 
 	if (ctl_http_send(http, d->c->arena, &ask, &rp) != PF_OK)

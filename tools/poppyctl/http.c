@@ -12,6 +12,7 @@
 #define CONNECT_SECONDS	5L
 #define TOTAL_SECONDS	15L
 #define HEADER_MAX	16384u
+#define POLICY		PF_LIT("content-security-policy")
 
 struct ctl_http {
 	CURL *curl;
@@ -69,6 +70,7 @@ on_header(char *p, size_t size, size_t n, void *ctx)
 		{ PF_LIT("www-authenticate"), &x->reply->challenge },
 		{ PF_LIT("dpop-nonce"), &x->reply->nonce },
 		{ PF_LIT("location"), &x->reply->location },
+		{ POLICY, &x->reply->policy },
 	};
 	struct pf_str line = pf_bytes(p, size * n), name;
 	size_t colon = pf_str_find(line, ':');
@@ -77,6 +79,7 @@ on_header(char *p, size_t size, size_t n, void *ctx)
 	    line.p[line.n - 1] == '\r'))
 		line.n--;
 	name = pf_str_head(line, colon);
+	x->reply->policies += pf_str_eq_nocase(name, POLICY);
 	for (size_t i = 0; i < PF_COUNT(wanted); i++)
 		if (pf_str_eq_nocase(name, wanted[i].name) &&
 		    !pf_str_given(*wanted[i].value))
@@ -114,6 +117,8 @@ header_list(struct pf_arena *a, const struct ctl_ask *ask)
 		list = add(list, a, "Authorization: ", ask->authorization);
 	if (list != NULL && pf_str_given(ask->dpop))
 		list = add(list, a, "DPoP: ", ask->dpop);
+	if (list != NULL && pf_str_given(ask->cookie))
+		list = add(list, a, "Cookie: ", ask->cookie);
 	return list;
 }
 

@@ -17,13 +17,15 @@ struct ctl_http;
 struct ctl_ask {
 	const char *method;
 	struct pf_str url;
-	struct pf_str authorization, dpop;	/* PF_NOSTR: not sent */
+	struct pf_str authorization, dpop, cookie;	/* PF_NOSTR: not sent */
 	struct pf_str form;			/* body; PF_NOSTR: none */
 };
 
 struct ctl_reply {
 	int status;
 	struct pf_str content_type, challenge, nonce, location;
+	struct pf_str policy;	/* the first Content-Security-Policy */
+	unsigned policies;	/* how many of them */
 	struct pf_str body;
 	char why[400];		/* why no answer came */
 };

@@ -16,6 +16,13 @@ const changes = {
 		    /^include "(sockets|poppy)\.conf"$/mg, ''); },
 		doctor: (b) => { b.poppy = b.poppy.replace(
 		    /^.*"\/poppy\/doctor\/".*$/m, ''); },
+		path: (b, path) => { b.poppy = b.poppy.replace(
+		    new RegExp(`^.*"${path}" =>.*$`, 'm'), ''); },
+		policy: (b, how) => { b.web = 'server.modules += ( ' +
+		    `"mod_setenv" )\n${b.web.replace(/server\.modules = /,
+			'server.modules += ')}\nsetenv.${how}-response-header ` +
+		    '= ( "Content-Security-Policy" => "form-action ' +
+		    '\'self\'" )\n'; },
 		header: (b, name) => { b.web = 'server.modules += ( "mod_setenv" )' +
 		    '\n' + b.web.replace(/server\.modules = /,
 			'server.modules += ') +
@@ -36,6 +43,11 @@ const changes = {
 		    /^\s*Include ".*\/(sockets|poppy)\.conf"$/mg, ''); },
 		doctor: (b) => { b.poppy = b.poppy.replace(
 		    /^.*"\/poppy\/doctor\/".*$/m, ''); },
+		path: (b, path) => { b.poppy = b.poppy.replace(
+		    new RegExp(`^ProxyPass "${path}" .*$`, 'm'), ''); },
+		policy: (b, how) => { b.web = b.web.replace('</VirtualHost>',
+		    `Header ${how} Content-Security-Policy ` +
+		    '"form-action \'self\'"\n$&'); },
 		header: (b, name) => {
 			if (name === 'Authorization')
 				b.poppy = b.poppy.replaceAll(/CGIPassAuth On/g,

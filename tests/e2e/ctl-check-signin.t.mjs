@@ -1,0 +1,178 @@
+// poppyctl check, what sign-in adds to it: the shop's view of its customers, the
+// pages, the shop's login page, and the bridge.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { checker } from './lib/checker.mjs';
+import { signinSettings } from './lib/signin.mjs';
+import { run, test } from './lib/tap.mjs';
+import { World } from './lib/world.mjs';
+
+let w, dir, check, bent, finds, other;
+
+const of = (r, area) => r.points.filter((p) => p.area === area)
+    .map((p) => p.result);
+const byShop = (path, url) => bent((c) => {
+	c.login = { by: 'shop', shop_url: url ?? `${c.issuer}${path}` };
+});
+
+test('a stack that is well', [], (t) => {
+	const r = check();
+
+	t.eq(r.json.faults, 0, 'faults', r.bad);
+	t.eq(of(r, 'customers'), ['ok'], 'customers');
+	t.eq(of(r, 'pages'), ['ok'], 'pages');
+	t.eq(of(r, 'bridge'), ['left out'], 'no bridge.ini');
+	const p = r.points.find((x) => x.area === 'customers');
+	for (const says of [/^9 looked at/, /6 ok/, /1 privileged/, /5 hashed by \$2y\$/,
+		/1 hashed by \$wp\$/])
+		t.match(p?.text, says, 'what it saw');
+});
+
+test('without sign-in nothing of it is looked at', [], (t) => {
+	const r = check({ conf: bent((c) => { delete c.sign_in; }) });
+
+	t.eq([of(r, 'customers'), of(r, 'pages'), of(r, 'bridge')],
+	    [['left out'], ['left out'], []], 'points');
+});
+
+// The view, otherwise.
+async function view(t, sql, pattern, result)
+{
+	const old = await w.sql("SELECT pg_get_viewdef('poppy_shop.customer')");
+
+	await w.sql(`CREATE OR REPLACE VIEW poppy_shop.customer AS ${sql}`);
+	try {
+		finds(t, check(), 'customers', pattern, result);
+	} finally {
+		await w.sql('CREATE OR REPLACE VIEW poppy_shop.customer AS ' + old);
+	}
+}
+
+const columns = (over = {}) => 'SELECT ' + Object.entries({ id: 'id::text',
+	login: 'lower(email)', name: 'name', email: 'email', phone: 'phone',
+	password_hash: 'password', hash_kind: "''::text", status: "'ok'::text",
+	locale: "''::text", ...over }).map(([k, v]) => `${v} AS ${k}`)
+    .join(', ') + ' FROM shop.customer';
+
+for (const [why, sql, pattern, result] of [
+	['nobody', columns() + ' WHERE false', /shows nobody.*adapter/],
+	['the same accounts twice', `${columns()} UNION ALL ${columns()}`,
+		/^9 ids are there more than once/],
+	['one login for all', columns({ login: "'a@b'::text" }),
+		/^1 logins are there more than once/],
+	['capital letters', columns({ login: 'upper(email)' }),
+		/^9 logins have capital.*lower/],
+	['no login', columns({ login: "nullif(email, 'ada@tidewell.example')" }),
+		/^1 rows have no id or no login/],
+	['other states', columns({ status: "'active'::text" }),
+		/status "active" of 9 is none of ok, /, 'warning'],
+	['all are disabled', columns({ status: "'disabled'::text" }),
+		/none has status ok/, 'warning'],
+	['an unknown hash', columns({ password_hash:
+	    "CASE id WHEN 1 THEN '$argon9$x' ELSE password END" }),
+	/^1 hashes that begin with "\$argon9\$".*hash_kind/, 'warning'],
+	['hashes that don\'t tell', columns({ password_hash: 'md5(password)' }),
+		/^9 hashes that begin with "".*hash_kind/, 'warning'],
+	['an unknown kind', columns({ hash_kind: "'joomla'::text" }),
+		/^hash_kind "joomla" of 9 /, 'warning']])
+	test(`the view: ${why}`, [], (t) => view(t, sql, pattern, result));
+
+test('the view: not to be read', [], async (t) => {
+	await w.sql('REVOKE SELECT ON poppy_shop.customer FROM poppy_owner');
+	finds(t, check(), 'customers', /can't be read: permission denied/);
+	await w.sql('GRANT SELECT ON poppy_shop.customer TO poppy_owner');
+});
+
+test('with login by shop hashes don\'t matter', [], async (t) => {
+	const old = await w.sql("SELECT pg_get_viewdef('poppy_shop.customer')");
+
+	await w.sql('CREATE OR REPLACE VIEW poppy_shop.customer AS ' +
+	    columns({ password_hash: 'md5(password)' }));
+	t.eq(of(check({ conf: byShop('/login.php') }), 'customers'), ['ok'],
+	    'no complaint');
+	await w.sql('CREATE OR REPLACE VIEW poppy_shop.customer AS ' + old);
+});
+
+test('what the bridge\'s role may do', [], async (t) => {
+	await w.sql('GRANT SELECT ON poppy_shop.customer TO poppy_bridge');
+	finds(t, check(), 'roles', /poppy_bridge has rights to customer/);
+	await w.sql('REVOKE SELECT ON poppy_shop.customer FROM poppy_bridge');
+});
+
+test('the shop\'s login page: missing, open to agents', [], async (t) => {
+	finds(t, check({ conf: byShop('/none.php') }), 'pages',
+	    /none\.php: status 404: correct login\.shop_url/);
+	finds(t, check({ conf: byShop('/about.php') }), 'pages',
+	    /about\.php: status 200 to an agent's.*refuseAgents/);
+	finds(t, check({ conf: byShop('', 'https://nobody.localhost:1/l') }),
+	    'pages', /nobody\.localhost:1\/l: no answer/);
+	const r = check({ conf: byShop('/login.php') });
+	t.ok(r.points.some((p) => p.area === 'pages' && p.result === 'ok' &&
+	    /login\.php: the shop's login page, closed/.test(p.text)),
+	'closed', r.points);
+	// poppy-auth runs with login by password.
+	finds(t, r, 'pages', /poppy\/login: status 200 instead of 303 to login/);
+	finds(t, r, 'bridge', /PHP on this host .*gives no tickets/, 'warning');
+});
+
+for (const path of ['/poppy/login', '/poppy/agents', '/poppy/device',
+	'/poppy/style.css'])
+	test(`a web server that doesn't know ${path}`, [], async (t) => {
+		const s = await other('path', path);
+		const r = check({ conf: s.conf });
+
+		s.stop();
+		finds(t, r, 'pages', new RegExp(`${path}: status 404`));
+	});
+
+test('a web server with a policy of its own', [], async (t) => {
+	// Apache's "set" leaves ours beside it.
+	for (const [how, pattern] of [['add', /a Content-Security-Policy beside/],
+		['set', /(another|a) Content-Security-Policy (than|beside)/]]) {
+		const s = await other('policy', how);
+		const r = check({ conf: s.conf });
+
+		s.stop();
+		finds(t, r, 'pages', pattern, 'warning');
+	}
+});
+
+test('a web server that takes cookies away', [], async (t) => {
+	const s = await other('header', 'Cookie');
+	const r = check({ conf: s.conf });
+
+	s.stop();
+	finds(t, r, 'pages', /to an agent's browser instead of 403.*Cookie/);
+});
+
+test('bridge.ini', [], (t) => {
+	const ini = (pages, mode = 0o400) => {
+		const conf = bent(() => {});
+		const file = conf.replace('poppy.conf', 'bridge.ini');
+
+		writeFileSync(file, `dsn = "pgsql:dbname=x"\n${pages}\n`);
+		chmodSync(file, mode);
+		return check({ conf });
+	};
+	const pages = `pages = "${w.base}/poppy"`;
+
+	t.eq(of(ini(pages), 'bridge'), ['ok'], 'as it should be');
+	t.eq(of(ini(pages.replaceAll('"', ''), 0o640), 'bridge'), ['ok'],
+	    'without quotes, for a group');
+	finds(t, ini(pages, 0o444), 'bridge', /everybody may read it: chmod/);
+	for (const other of ['', 'pages = "https://else.example/poppy"',
+		`${pages.slice(0, -1)}/"`, `; ${pages}`])
+		finds(t, ini(other), 'bridge', /pages must be "https:.*\/poppy"/);
+});
+
+await run({
+	before: async () => {
+		w = await World.up({ bend: signinSettings });
+		dir = mkdtempSync('/tmp/check-');
+		chmodSync(dir, 0o755);
+		({ check, bent, finds, other } = checker(w, dir));
+	},
+	after: () => {
+		rmSync(dir, { recursive: true, force: true });
+		return w?.close();
+	},
+});
