@@ -12,6 +12,10 @@ lay_out() {
 	cp -R "$here/shop" "$dir/shop"
 	chmod -R u+rwX,go+rX "$dir/shop"
 	cp "$here/../$server"/*.conf "$dir/conf/"
+	mkdir -p "$dir/bridge"
+	cp "$here/../php/poppy.php" "$dir/bridge/"
+	chmod 755 "$dir/bridge"
+	chmod 644 "$dir/bridge/poppy.php"
 	if [ "$(id -u)" = 0 ]; then
 		chown "$web": "$dir/run" "$dir/log" "$dir/sessions"
 	fi
@@ -73,9 +77,29 @@ fill_shop() {
 	    die "the shop's customers can't be made"
 }
 
+# The bridge's settings, PHP's user's own.
+make_bridge() {
+	ini=$dir/bridge/bridge.ini
+	rm -f "$ini"
+	(umask 077 && cat >"$ini" <<-INI
+		dsn = "pgsql:host=$dir/pg;dbname=shop"
+		pages = "$base/poppy"
+	INI
+	)
+	[ "$(id -u)" != 0 ] || chown "$web:" "$ini"
+	chmod 400 "$ini"
+}
+
 start_php() {
+	bridge=''
+	if [ -z "$shop_only" ]; then
+		make_bridge
+		bridge="php_admin_value[auto_prepend_file] = \
+$dir/bridge/poppy.php
+env[POPPY_BRIDGE] = $dir/bridge/bridge.ini"
+	fi
 	fill "$here/conf/php-fpm.conf.in" DIR="$dir" BASE="$base" \
-	    >"$dir/conf/php-fpm.conf"
+	    BRIDGE="$bridge" >"$dir/conf/php-fpm.conf"
 	rm -f "$dir/run/php.sock"
 	launch php-fpm $(drop) "$php_fpm" -F -y "$dir/conf/php-fpm.conf"
 	wait_for php-fpm php-fpm test -S "$dir/run/php.sock"
@@ -149,7 +173,8 @@ prepare_poppy() {
 		take "$p"
 	done
 	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
-	    GATE="$gate" HOSTS="$(hosts_json)" >"$dir/poppy.conf"
+	    GATE="$gate" HOSTS="$(hosts_json)" LOGIN="$login" \
+	    >"$dir/poppy.conf"
 	"$dir/bin/poppyctl" --conninfo "host=$dir/pg dbname=shop user=postgres" \
 	    --sql "$top/sql" db install >"$dir/log/poppyctl.out" 2>&1 || {
 		cat "$dir/log/poppyctl.out" >&2

@@ -38,3 +38,15 @@ function need_sku(): array
 		answer(404, ['error' => 'unknown_sku']);
 	return $v;
 }
+
+// The customer whose account the agent may use. The guard's rules let nobody
+// else get here, and without a guard nobody is named.
+function need_account(): int
+{
+	$id = rawurldecode($_SERVER['POPPY_ACCOUNT'] ?? '');
+	$c = ctype_digit($id) ? value('SELECT id FROM customer ' .
+	    'WHERE id = ? AND active', [(int)$id]) : null;
+	if ($c === null)
+		answer(403, ['error' => 'sign_in_required']);
+	return $c;
+}

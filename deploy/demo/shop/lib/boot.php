@@ -12,13 +12,14 @@ require __DIR__ . '/catalog.php';
 require __DIR__ . '/cart.php';
 require __DIR__ . '/password.php';
 require __DIR__ . '/customer.php';
+require __DIR__ . '/agents.php';
 
 // The database may be away for a moment: say so, and say it with a status
 // that neither browsers nor search engines keep.
 set_exception_handler(function (Throwable $e): void {
 	error_log('shop: ' . get_class($e) . ': ' . $e->getMessage() .
 	    ' at ' . $e->getFile() . ':' . $e->getLine());
-	$away = $e instanceof PDOException;
+	$away = $e instanceof PDOException || $e instanceof PoppyException;
 	if (!headers_sent()) {
 		http_response_code($away ? 503 : 500);
 		header('Retry-After: 10');

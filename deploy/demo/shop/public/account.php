@@ -26,6 +26,10 @@ page_head('Your account');
  <li><a href="/orders.php"><b>Orders</b>What is on its way, and what was</a></li>
  <li><a href="/addresses.php"><b>Addresses</b>Where parcels go</a></li>
  <li><a href="/password.php"><b>Password</b>Choose a new one</a></li>
+<?php if (bridged()): ?>
+ <li><a href="<?= e(Poppy::agentsUrl()) ?>"><b>Connected agents</b>Who may use
+  your account for you</a></li>
+<?php endif ?>
 <?php if ($who['role'] === 'manager'): ?>
  <li><a href="/loft.php"><b>The loft</b>Orders to pack, shelves to fill</a></li>
 <?php endif ?>
@@ -39,4 +43,5 @@ page_head('Your account');
  <button class="button">Save</button></form>
 <form class="narrow" method="post" action="/logout.php"><?= csrf() ?>
  <button class="quiet">Log out</button></form>
+<p class="narrow"><a href="/close.php">Close the account</a></p>
 <?php page_foot();

@@ -4,6 +4,7 @@ declare(strict_types=1);
 require __DIR__ . '/../lib/boot.php';
 require __DIR__ . '/../lib/order.php';
 session_begin();
+people_only();
 
 const NEXT = ['placed' => 'packed', 'packed' => 'sent'];
 

@@ -5,4 +5,6 @@ session_begin();
 need_post();
 
 session_logout();
-redirect('/');
+$waiting = waiting();
+redirect($waiting === null ? '/' :
+    '/login.php?poppy_request=' . rawurlencode($waiting));

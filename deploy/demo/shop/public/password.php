@@ -2,6 +2,7 @@
 declare(strict_types=1);
 require __DIR__ . '/../lib/boot.php';
 session_begin();
+people_only();
 
 $who = need_customer();
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
@@ -15,6 +16,7 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 		query('UPDATE customer SET password = ?, updated_at = now() ' .
 		    'WHERE id = ?', [password_make($pw[1]), $who['id']]);
 		session_login($who['id']);
+		end_agents($who['id'], 'password changed');
 		notice('The new password holds from now on.');
 		redirect('/account.php');
 	}

@@ -2,6 +2,7 @@
 declare(strict_types=1);
 require __DIR__ . '/../lib/boot.php';
 session_begin();
+people_only();
 
 // The new customer's id, or what is wrong.
 function register(string $name, string $email, string $new, string $again):
@@ -20,6 +21,7 @@ function register(string $name, string $email, string $new, string $again):
 }
 
 $name = $email = '';
+$waiting = waiting();
 if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 	check_csrf();
 	$name = param($_POST, 'name', 120);
@@ -29,6 +31,8 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 	$id = register($name, $email, $pw[0], $pw[1]);
 	if (is_int($id)) {
 		session_login($id);
+		if ($waiting !== null)
+			sign_in($waiting, ['id' => $id, 'name' => $name]);
 		notice('Your account is open. Welcome.');
 		redirect('/account.php');
 	}
@@ -39,7 +43,7 @@ if ($_SERVER['REQUEST_METHOD'] === 'POST') {
 page_head('Open an account');
 ?>
 <div class="gate"><form class="form" method="post" action="/register.php">
-<?= csrf() ?>
+<?= csrf(), waiting_field() ?>
  <h1>Open an account</h1>
  <?= field('Name', 'name', $name,
    'required maxlength="120" autocomplete="name"') ?>

@@ -13,6 +13,15 @@ $answers = fn (string $schema) => [
 	'400' => ['$ref' => '#/components/responses/Error'],
 	'404' => ['$ref' => '#/components/responses/Error'],
 ];
+$lists = fn (string $name, string $schema) => [
+	'200' => ['description' => 'What there is', 'content' => [
+		'application/json' => ['schema' => ['type' => 'object',
+		    'required' => [$name], 'properties' => [$name => [
+		    'type' => 'array', 'items' =>
+		    ['$ref' => "#/components/schemas/$schema"]]]]]]],
+	'401' => ['$ref' => '#/components/responses/Error'],
+	'403' => ['$ref' => '#/components/responses/Error'],
+];
 $sku = [['name' => 'sku', 'in' => 'query', 'required' => true,
     'description' => 'Article number, as on the product page',
     'schema' => ['type' => 'string', 'pattern' => '^[A-Z0-9-]{4,40}$'],
@@ -22,8 +31,9 @@ $day = ['type' => ['string', 'null'], 'format' => 'date'];
 
 answer(200, [
 	'openapi' => '3.1.0',
-	'info' => ['title' => 'Tidewell stock', 'version' => '1.0.0',
-	    'description' => 'Stock and prices of the articles of the shop.'],
+	'info' => ['title' => 'Tidewell', 'version' => '1.1.0',
+	    'description' => 'Stock and prices of the articles of the shop; ' .
+	    'orders and addresses of a customer who signed the agent in.'],
 	'servers' => [['url' => shop_url('/api')]],
 	'paths' => [
 		'/stock.php' => ['get' => ['operationId' => 'getStock',
@@ -33,6 +43,12 @@ answer(200, [
 		    'summary' => 'Pieces in orders that have not been sent yet',
 		    'parameters' => $sku,
 		    'responses' => $answers('Reserved')]],
+		'/orders.php' => ['get' => ['operationId' => 'getOrders',
+		    'summary' => 'The customer\'s orders; needs poppy:read',
+		    'responses' => $lists('orders', 'Order')]],
+		'/addresses.php' => ['get' => ['operationId' => 'getAddresses',
+		    'summary' => 'The customer\'s addresses; needs addresses',
+		    'responses' => $lists('addresses', 'Address')]],
 	],
 	'components' => [
 		'responses' => ['Error' => ['description' => 'Not possible',
@@ -68,6 +84,23 @@ answer(200, [
 				    'minimum' => 0],
 				'restock_on' => $day,
 			    ]],
+			'Order' => ['type' => 'object',
+			    'required' => ['number', 'status', 'total'],
+			    'properties' => [
+				'number' => ['type' => 'integer'],
+				'placed_on' => ['type' => 'string',
+				    'format' => 'date'],
+				'status' => ['enum' => ['placed', 'packed',
+				    'sent', 'cancelled']],
+				'total' => $amount,
+				'currency' => ['enum' => ['EUR', 'GBP']],
+				'tracking' => ['type' => ['string', 'null']],
+			    ]],
+			'Address' => ['type' => 'object',
+			    'properties' => array_fill_keys(['name', 'street',
+				'extra', 'postcode', 'city', 'country'],
+				['type' => 'string']) +
+				['usual' => ['type' => 'boolean']]],
 		],
 	],
 ]);

@@ -1,0 +1,318 @@
+<?php
+/*
+ * The bridge between a PHP shop and poppy-fcgi. It needs PHP 8.2 with PDO for
+ * PostgreSQL, and no framework. Load it before the shop, in php.ini or the pool:
+ *
+ *	auto_prepend_file = /usr/local/share/poppy-fcgi/deploy/php/poppy.php
+ *
+ * It does nothing until it is asked. Its settings are /etc/poppy/bridge.ini, or
+ * the file that the environment variable POPPY_BRIDGE names; bridge.ini beside
+ * this file shows them.
+ *
+ * Poppy::refuseAgents()	first on the pages for login, registration,
+ *				password, e-mail and closing an account: an
+ *				agent's browser gets 403 there
+ * Poppy::request()		the sign-in that poppy-auth waits for, if it sent
+ *				the customer here ("login.by": "shop")
+ * Poppy::requestField()	carries it through the login form
+ * Poppy::ticket($r, $id)	after login: the form that leads back
+ * Poppy::agentsUrl()		the page "Connected agents", to link to
+ * Poppy::endEverything($id, $why)
+ *				once the new password is stored, or the account
+ *				is gone: no agent keeps its access
+ * Poppy::export($id), Poppy::erase($id)
+ *				what poppy-fcgi keeps about a customer
+ *
+ * $id is what the view poppy_shop.customer has as id. What can't be done throws
+ * a PoppyException, whose code says why.
+ */
+declare(strict_types=1);
+
+final class PoppyException extends RuntimeException
+{
+	/* Settings or database: nothing that the customer can change. */
+	public const BROKEN = 1;
+	/* The sign-in is over or was never there: begin again at the agent. */
+	public const ABSENT = 2;
+	/* An agent's browser asks for what only people may have. */
+	public const AGENT = 3;
+	/* The shop called with something that can't be right. */
+	public const MISUSE = 4;
+}
+
+final class Poppy
+{
+	private const SETTINGS = '/etc/poppy/bridge.ini';
+	private const COOKIE = '__Host-poppy';
+	/* A secret: prefix, two characters of a bucket, 32 bytes. The last of
+	 * 43 characters has four bits. */
+	private const REQUEST = '/^prq_AA[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/D';
+
+	private static ?array $settings = null;
+	private static ?PDO $db = null;
+
+	/**
+	 * Does this request come out of a Session: from a browser that an agent
+	 * drives, or from an agent itself?
+	 *
+	 * The header is looked at and not $_COOKIE, which lacks what comes
+	 * behind max_input_vars others.
+	 */
+	public static function isAgent(): bool
+	{
+		return ($_SERVER['POPPY_SESSION'] ?? '') !== '' ||
+		    preg_match('/(?:^|[;,\s])' . self::COOKIE . '(?:[=;,\s]|$)/',
+		    $_SERVER['HTTP_COOKIE'] ?? '') !== 0;
+	}
+
+	/**
+	 * End the request with status 403 if an agent makes it. $page prints the
+	 * shop's own page; without it there is a plain one.
+	 */
+	public static function refuseAgents(?callable $page = null): void
+	{
+		if (!self::isAgent())
+			return;
+		http_response_code(403);
+		header('Cache-Control: no-store');
+		if ($page !== null) {
+			$page();
+			exit;
+		}
+		header('Content-Type: text/html; charset=utf-8');
+		header("Content-Security-Policy: default-src 'none'; " .
+		    "frame-ancestors 'none'");
+		exit("<!doctype html>\n<html lang=\"en\"><head>" .
+		    '<meta charset="utf-8"><title>Not for agents</title></head>' .
+		    '<body><h1>Not for agents</h1><p>This page is for people ' .
+		    "alone.</p></body></html>\n");
+	}
+
+	/**
+	 * The sign-in that waits for this customer to log in at the shop, from
+	 * the URL or, after the login form, from the form; null if there is none.
+	 */
+	public static function request(): ?string
+	{
+		$id = $_POST['poppy_request'] ?? $_GET['poppy_request'] ?? null;
+
+		return is_string($id) && preg_match(self::REQUEST, $id) === 1 ?
+		    $id : null;
+	}
+
+	/** A hidden field for the login form; '' if no sign-in waits. */
+	public static function requestField(): string
+	{
+		$id = self::request();
+
+		return $id === null ? '' :
+		    self::hidden('poppy_request', $id);
+	}
+
+	/**
+	 * The form, to print, that brings the customer back to poppy-auth, with a
+	 * ticket that says who logged in. It counts once, for 60 seconds, and
+	 * only in the browser in which the sign-in began.
+	 *
+	 * The form has a button, whose text is $button. $nonce is the one of the
+	 * page's Content-Security-Policy, by which the form submits itself; ''
+	 * if the page has no such policy, null for the button alone. The policy's
+	 * form-action must allow Poppy::origin().
+	 *
+	 * Call it right after the login, or after a page on which a customer who
+	 * was logged in already has said that he is the one.
+	 */
+	public static function ticket(string $request, int|string $customer,
+	    string $button = 'Continue', ?string $nonce = null): string
+	{
+		if (self::isAgent())
+			throw new PoppyException('An agent\'s browser gets no ' .
+			    'ticket: people sign in, in a browser of their own.',
+			    PoppyException::AGENT);
+		if (preg_match(self::REQUEST, $request) !== 1)
+			throw new PoppyException('poppy_request is none of ' .
+			    'poppy-auth.', PoppyException::ABSENT);
+		$ticket = 'ptk_AA' . self::base64url(random_bytes(32));
+		$outcome = self::call('ticket_put(?::bytea, ?::bytea, ?::text)',
+		    [self::hash($request), self::hash($ticket),
+		    self::account($customer)]);
+		if ($outcome !== 'ok')
+			throw new PoppyException('This sign-in is over, or was ' .
+			    'used already: begin again where you came from.',
+			    PoppyException::ABSENT);
+		self::unseen();
+		return '<form id="poppy-ticket" method="post" action="' .
+		    self::text(self::pages() . '/login/ticket') . '">' .
+		    self::hidden('ticket', $ticket) .
+		    self::hidden('poppy_request', $request) .
+		    '<button class="button wide">' . self::text($button) .
+		    '</button></form>' . self::submit($nonce);
+	}
+
+	/** Where the ticket's form leads, for form-action of the page's policy. */
+	public static function origin(): string
+	{
+		return preg_replace('~^(https://[^/]*).*$~D', '$1', self::pages());
+	}
+
+	/** "Connected agents": what a customer links to from the account page. */
+	public static function agentsUrl(): string
+	{
+		return self::pages() . '/agents';
+	}
+
+	/**
+	 * All sign-ins of a customer are revoked and all logins on our pages
+	 * ended, from the next request on. $why is for the audit, such as
+	 * "password changed". Returns how many sign-ins there were.
+	 */
+	public static function endEverything(int|string $customer,
+	    string $why): int
+	{
+		if (preg_match('/^[\x20-\x7e]{1,100}$/D', $why) !== 1)
+			throw new PoppyException('$why is 1 to 100 characters ' .
+			    'of ASCII.', PoppyException::MISUSE);
+		return (int)self::call('customer_end(?::text, ?::text)',
+		    [self::account($customer), $why]);
+	}
+
+	/** All that poppy-fcgi keeps about a customer, to hand it out. */
+	public static function export(int|string $customer): array
+	{
+		return self::json('customer_export(?::text)', $customer);
+	}
+
+	/**
+	 * Remove it: sign-ins, logins and Sessions. The audit keeps hashes.
+	 * Returns how many rows of which kind went.
+	 */
+	public static function erase(int|string $customer): array
+	{
+		return self::json('customer_erase(?::text)', $customer);
+	}
+
+	private static function submit(?string $nonce): string
+	{
+		return $nonce === null ? '' : '<script' . ($nonce === '' ? '' :
+		    ' nonce="' . self::text($nonce) . '"') . '>document' .
+		    '.getElementById("poppy-ticket").submit()</script>';
+	}
+
+	private static function json(string $call, int|string $customer): array
+	{
+		return json_decode((string)self::call($call,
+		    [self::account($customer)]), true, 64, JSON_THROW_ON_ERROR);
+	}
+
+	private static function account(int|string $customer): string
+	{
+		$id = (string)$customer;
+
+		if ($id === '' || $id === '0' || strlen($id) > 200)
+			throw new PoppyException('That is no id of a customer.',
+			    PoppyException::MISUSE);
+		return $id;
+	}
+
+	/* A page with a secret in it or in its URL: kept by nobody, and the URL
+	 * is told to nobody. Its origin is, which poppy-auth wants to see. */
+	private static function unseen(): void
+	{
+		if (headers_sent())
+			return;
+		header('Cache-Control: no-store');
+		header('Referrer-Policy: strict-origin');
+	}
+
+	private static function hidden(string $name, string $value): string
+	{
+		return '<input type="hidden" name="' . $name . '" value="' .
+		    self::text($value) . '">';
+	}
+
+	private static function text(string $text): string
+	{
+		return htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE,
+		    'UTF-8');
+	}
+
+	private static function base64url(string $bytes): string
+	{
+		return rtrim(strtr(base64_encode($bytes), '+/', '-_'), '=');
+	}
+
+	/* As PostgreSQL reads a bytea. */
+	private static function hash(string $secret): string
+	{
+		return '\x' . hash('sha256', $secret);
+	}
+
+	private static function pages(): string
+	{
+		return self::settings()['pages'];
+	}
+
+	private static function settings(): array
+	{
+		return self::$settings ??= self::read(
+		    getenv('POPPY_BRIDGE') ?: self::SETTINGS);
+	}
+
+	private static function broken(string $why, ?Throwable $e = null):
+	    PoppyException
+	{
+		return new PoppyException($why, PoppyException::BROKEN, $e);
+	}
+
+	/* Who may read the file may speak for every customer. */
+	private static function read(string $file): array
+	{
+		$mode = @fileperms($file);
+		if ($mode === false)
+			throw self::broken("$file: can't be found: is it there, " .
+			    'and in open_basedir?');
+		if (($mode & 0007) !== 0)
+			throw self::broken("$file: everybody may read it: make " .
+			    'it PHP\'s user\'s own, mode 0400.');
+		$ini = @parse_ini_file($file, false, INI_SCANNER_RAW);
+		if ($ini === false)
+			throw self::broken("$file: can't be read.");
+		foreach (array_keys($ini) as $key)
+			if (!in_array($key, ['dsn', 'user', 'password', 'pages'],
+			    true))
+				throw self::broken("$file: $key is no setting.");
+		if (!str_starts_with($ini['dsn'] ?? '', 'pgsql:'))
+			throw self::broken("$file: dsn must begin with pgsql:");
+		if (preg_match('~^https://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._/-]*' .
+		    '[A-Za-z0-9_-])?$~D', $ini['pages'] ?? '') !== 1)
+			throw self::broken("$file: pages must be an https URL " .
+			    'without a slash at its end.');
+		return $ini + ['user' => 'poppy_bridge', 'password' => null];
+	}
+
+	/* No named statements, so that a PgBouncer may stand between. */
+	private static function db(): PDO
+	{
+		$s = self::settings();
+
+		return self::$db ??= new PDO($s['dsn'], $s['user'], $s['password'], [
+			PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION,
+			PDO::PGSQL_ATTR_DISABLE_PREPARES => true,
+			PDO::ATTR_TIMEOUT => 3,
+		]);
+	}
+
+	/* The first value that a function of poppy_api returns. */
+	private static function call(string $call, array $args): mixed
+	{
+		try {
+			$st = self::db()->prepare("SELECT * FROM poppy_api.$call");
+			$st->execute($args);
+			return $st->fetchColumn();
+		} catch (PDOException $e) {
+			self::$db = null;
+			throw self::broken('The database of poppy-fcgi does not ' .
+			    'answer as it should: ' . $e->getMessage(), $e);
+		}
+	}
+}
