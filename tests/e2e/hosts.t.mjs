@@ -1,6 +1,9 @@
 // Several hosts, each a network namespace with processes of both programs; one
 // web server before them, one database behind. Its own stack.
-// Behind lighttpd alone: mod_authnz_fcgi asks one guard, on its own host.
+//
+// lighttpd spreads both programs over the hosts. Apache spreads poppy-auth, by
+// mod_proxy_balancer; mod_authnz_fcgi asks one guard, on Apache's own host, and
+// those of the other hosts are asked by the tests themselves.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { proves, run, sleep, test, until } from './lib/tap.mjs';
@@ -8,6 +11,7 @@ import { Agent, User, encode } from './lib/agent.mjs';
 import { AUTHORIZER, RESPONDER, Shot, environment, request }
 	from './lib/fcgi.mjs';
 import { Load, fits } from './lib/load.mjs';
+import { SERVER } from './lib/settings.mjs';
 import { World } from './lib/world.mjs';
 
 const FINE = /^(start|call) 200$/;
@@ -18,6 +22,8 @@ const HOSTS = [1, 2].map((n) => ({ ns: `poppy-${id}-${n}`,
 	ip: `${net}.${n + 1}`, link: `pv${id}-${n}` }));
 const bridge = `pb${id}`;
 const PORTS = { auth: 9101, guard: 9102 };
+// What the web server spreads over the hosts.
+const SPREAD = SERVER === 'apache' ? ['auth'] : ['auth', 'guard'];
 let w, agent, socks;
 
 const ip = (...argv) => execFileSync('ip', argv, { stdio: 'pipe' });
@@ -61,16 +67,23 @@ async function openDatabase()
 }
 
 // What the web server shows to guards that anybody in the network could ask.
-const SECRET = 'gate-of-the-hosts-'.repeat(3);
+// Apache does so on its own host, too, and has one already.
+let secret = 'gate-of-the-hosts-'.repeat(3);
 
 function makeGate()
 {
 	const file = `${w.dir}/secrets/gate`;
+
+	if (SERVER === 'apache') {
+		secret = readFileSync(file, 'utf8').trim();
+		w.guardVars = { POPPY_GATE: secret };
+		return;
+	}
 	const { uid, gid } = w.command(w.pids('guard')[0]);
 
-	writeFileSync(file, SECRET, { mode: 0o400 });
+	writeFileSync(file, secret, { mode: 0o400 });
 	chownSync(file, uid, gid);
-	w.guardVars = { POPPY_GATE: SECRET };
+	w.guardVars = { POPPY_GATE: secret };
 }
 
 // The programs of one host, with settings that name the database's host.
@@ -102,6 +115,18 @@ function sockets(p, mode = '')
 	return `var.poppy_${p} = ( ${HOSTS.map(one).join(', ')} )\n`;
 }
 
+// sockets.conf of each server, as an operator would write it for these hosts.
+const lighttpdConf = () => 'fastcgi.balance = "round-robin"\n' +
+    sockets('auth') + sockets('guard', '"mode" => "authorizer",') +
+    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
+    'server.modules += ( "mod_setenv" )\n' +
+    '$HTTP["url"] =~ "^/api/" { setenv.add-environment = ( ' +
+    `"POPPY_GATE" => "${secret}" ) }\n`;
+const apacheConf = () => '<Proxy "balancer://poppy-auth">\n' +
+    HOSTS.map((h) => `BalancerMember "fcgi://${h.ip}:${PORTS.auth}" ` +
+	'flushpackets=on timeout=360 connectiontimeout=1 retry=1\n').join('') +
+    'ProxySet lbmethod=bybusyness\n</Proxy>\nDefine POPPY_GUARDED "/api/"\n';
+
 // Requests that a host's program has logged.
 const served = (h, p) => w.logs(`${h.ns}-${p}`)
     .filter((l) => l.event === 'request').length;
@@ -113,7 +138,7 @@ test('both hosts get their share, and share what they know', [],
 	await sleep(2500);
 	const got = await load.stop();
 	fits(t, got, FINE, 'under load');
-	for (const p of ['auth', 'guard']) {
+	for (const p of SPREAD) {
 		const n = HOSTS.map((h) => served(h, p));
 
 		t.ok(Math.min(...n) > 10 && Math.max(...n) < 3 * Math.min(...n),
@@ -160,9 +185,9 @@ test('a host is unplugged under load, and comes back', [], async (t) => {
 	fits(t, load.reset(), AWAY, 'when it goes');
 	await sleep(2000);
 	fits(t, load.reset(), AWAY, 'without it');
-	const before = served(gone, 'guard');
+	const before = served(gone, SPREAD.at(-1));
 	ip('link', 'set', gone.link, 'up');
-	t.ok(await until(() => served(gone, 'guard') > before + 10, 20000),
+	t.ok(await until(() => served(gone, SPREAD.at(-1)) > before + 10, 20000),
 	    'it serves again, and nobody was restarted');
 	load.reset();
 	await sleep(1500);
@@ -203,12 +228,8 @@ await run({
 		makeGate();
 		for (const h of HOSTS)
 			await boot(h);
-		await w.relight('fastcgi.balance = "round-robin"\n' +
-		    sockets('auth') + sockets('guard', '"mode" => "authorizer",') +
-		    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
-		    'server.modules += ( "mod_setenv" )\n' +
-		    '$HTTP["url"] =~ "^/api/" { setenv.add-environment = ( ' +
-		    `"POPPY_GATE" => "${SECRET}" ) }\n`);
+		await w.relight(SERVER === 'apache' ? apacheConf() :
+		    lighttpdConf());
 	},
 	after: async () => {
 		await w?.close();

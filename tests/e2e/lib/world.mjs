@@ -120,21 +120,24 @@ export class World extends Data {
 		World.stackUp(this.dir, this.port, bend, args);
 	}
 
-	// The stack's lighttpd gives way to one with other sockets: text is what
-	// sockets.conf would hold. Is it there?
+	// The stack's web server gives way to one with other sockets: text is
+	// what sockets.conf would hold. Is it there?
 	async relight(text)
 	{
-		const conf = `${this.dir}/conf/lighttpd.conf`;
-		const pid = Number(readFileSync(`${this.dir}/run/lighttpd.pid`,
+		const conf = `${this.dir}/conf/${SERVER}.conf`;
+		const pid = Number(readFileSync(`${this.dir}/run/${SERVER}.pid`,
 		    'utf8').split(' ')[0]);
 
 		writeFileSync(`${this.dir}/conf/sockets-other.conf`, text);
 		writeFileSync(`${conf}.other`, readFileSync(conf, 'utf8')
-		    .replace('"sockets.conf"', '"sockets-other.conf"'));
+		    .replace(/sockets\.conf"/, 'sockets-other.conf"'));
 		closeAll();
 		process.kill(pid, 'SIGTERM');
 		await until(() => ended(pid), 10000);
-		this.children.push(spawn('lighttpd', ['-D', '-f',
+		const argv = SERVER === 'apache' ?
+		    ['apache2', '-D', 'FOREGROUND', '-f'] : ['lighttpd', '-D',
+			'-f'];
+		this.children.push(spawn(argv[0], [...argv.slice(1),
 			`${conf}.other`], { stdio: 'ignore' }));
 		return until(() => send(this.url('/robots.txt'), { ca: this.ca })
 		    .then((r) => r.status === 200, () => false), 10000);
