@@ -144,6 +144,21 @@ test('a web server that takes cookies away', [], async (t) => {
 	finds(t, r, 'pages', /to an agent's browser instead of 403.*Cookie/);
 });
 
+test('Mediated Sign-In without one-time codes', [], (t) => {
+	const with_ = (more) => check({ conf: bent((c) => {
+		c.sign_in.mediated = ['poppy:read'];
+		Object.assign(c, more);
+	}) });
+
+	finds(t, with_({}), 'settings', /no way to send one-time codes/,
+	    'warning');
+	finds(t, with_({ mediated: { code: 'never' },
+		codes: { command: ['/bin/true'] } }), 'settings',
+	/code is never/, 'warning');
+	t.ok(!with_({ codes: { command: ['/bin/true'] } }).bad.some((p) =>
+	    /code/.test(p.text)), 'with a way');
+});
+
 test('bridge.ini', [], (t) => {
 	const ini = (pages, mode = 0o400) => {
 		const conf = bent(() => {});

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/poppy/keys.h"
+#include "core/poppy/send_code.h"
 
 /* A file in the folder of poppy.conf; NULL: no memory. */
 static char *
@@ -120,6 +121,25 @@ check_bridge(struct check *k)
 		    "our pages", file);
 }
 
+/* Who has the password alone must not get in from anywhere (section 4.7). */
+static void
+check_mediated(struct check *k)
+{
+	const struct pf_settings *s = &k->c->set;
+
+	if (s->sign_in.mediated.n == 0)
+		return;
+	if (pf_str_eqz(s->mediated.code, "never"))
+		ck_say(k, CK_WARNING, "settings", "mediated.code is never, so "
+		    "a stolen password signs any agent in: set it to unusual "
+		    "or always");
+	else if (!pf_send_code_ready(s))
+		ck_say(k, CK_WARNING, "settings", "sign_in.mediated is on, and "
+		    "codes names no way to send one-time codes: name "
+		    "codes.command or codes.smtp, or sign-ins that want one "
+		    "fail");
+}
+
 void
 ck_settings(struct check *k)
 {
@@ -132,6 +152,7 @@ ck_settings(struct check *k)
 	for (size_t i = 0; i < ck_nprograms; i++)
 		compare_own(k, &ck_programs[i]);
 	check_bridge(k);
+	check_mediated(k);
 	if (s->agents.allow_networks.n != 0 || s->agents.extra_ca.n != 0)
 		ck_say(k, CK_WARNING, "settings", "agents.allow_networks or "
 		    "agents.extra_ca is set, which lets agents' documents come "
