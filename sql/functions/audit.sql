@@ -20,6 +20,7 @@
 --			Account Token that had its successor, was used again
 --   account_mismatch	a Session is signed in to another account
 --   login, login_failed, ticket_dead	on the pages for customers
+--   customer_erased	and all other rows of that account name its hash
 --   refused		n requests that were refused before the database, or for
 --			a token that nobody knows; detail says why
 -- A row is part of the transaction that decides, and as durable as that.

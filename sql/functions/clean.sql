@@ -1,16 +1,103 @@
--- Delete tokens that expired and Sessions that ended a day ago or more. There
--- is no index on either time: it would cost every start and renewal. Instead
--- each call goes on through up to 64 of the 4,096 buckets, or until p_limit rows are
--- gone; a call a minute sees every bucket within some 64 minutes. One worker at
--- a time. Rows of the audit go after p_audit_s, counts of limits once their
--- minute is over.
-CREATE OR REPLACE FUNCTION poppy_api.clean(p_limit int,
-    p_audit_s bigint DEFAULT 15552000, OUT sessions int, OUT tokens int,
-    OUT audits int)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- Grants of a bucket that ended before p_before, with their Account Tokens. First
+-- in the bucket, as the order of locks wants; what somebody holds waits for the
+-- next turn.
+CREATE OR REPLACE FUNCTION poppy.clean_grants(p_bucket int, p_before bigint)
+RETURNS int
+LANGUAGE plpgsql
 AS $$
 DECLARE
-	before_at bigint := poppy.now_at() - 86400;
+	old bigint[] := ARRAY(SELECT g.grant_no FROM poppy.grants g
+	    WHERE g.bucket = p_bucket::smallint
+		AND least(g.revoked_at, g.expires_at) < p_before
+		AND g.grant_no NOT IN (SELECT sg.grant_no
+		    FROM poppy.session_grant sg
+		    WHERE sg.bucket = p_bucket::smallint)
+	    FOR UPDATE OF g SKIP LOCKED);
+BEGIN
+	IF cardinality(old) > 0 THEN
+		DELETE FROM poppy.account_token a
+		WHERE a.bucket = p_bucket::smallint
+		    AND a.grant_no = ANY (old);
+		DELETE FROM poppy.grants g
+		WHERE g.bucket = p_bucket::smallint
+		    AND g.grant_no = ANY (old);
+	END IF;
+	RETURN cardinality(old);
+END
+$$;
+
+-- What was on its way to a sign-in, and login sessions, each in order of time.
+CREATE OR REPLACE FUNCTION poppy.clean_sign_ins(p_limit int,
+    p_requests bigint, p_codes bigint, p_devices bigint, p_logins bigint)
+RETURNS int
+LANGUAGE plpgsql
+AS $$
+DECLARE
+	n int;
+	total int := 0;
+BEGIN
+	DELETE FROM poppy.sign_in_request r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.sign_in_request o
+	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	total := total + n;
+	DELETE FROM poppy.shop_login r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.shop_login o
+	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	total := total + n;
+	DELETE FROM poppy.mediated r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.mediated o
+	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	total := total + n;
+	DELETE FROM poppy.code r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.code o
+	    WHERE o.expires_at < p_codes ORDER BY o.expires_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	total := total + n;
+	DELETE FROM poppy.device r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.device o
+	    WHERE o.expires_at < p_devices ORDER BY o.expires_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	total := total + n;
+	DELETE FROM poppy.login r WHERE r.hash IN (
+	    SELECT o.hash FROM poppy.login o
+	    WHERE o.created_at < p_logins ORDER BY o.created_at
+	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
+	GET DIAGNOSTICS n = ROW_COUNT;
+	RETURN total + n;
+END
+$$;
+
+-- Delete tokens that expired and Sessions that ended a day ago or more, and grants
+-- that ended p_grants_s ago and have signed in no Session that is still there.
+-- There is no index on their times: it would cost every start and renewal.
+-- Instead each call goes on through up to 64 of the 4,096 buckets, or until
+-- p_limit rows are gone; a call a minute sees every bucket within some 64
+-- minutes. One worker at a time. Rows of the audit go after p_audit_s, counts of
+-- limits once their minute is over. What was on its way to a sign-in goes so long
+-- after it expired (p_requests_s: authorization requests, logins on the shop's
+-- page, Mediated Sign-Ins), login sessions so long after the login, whatever
+-- their use.
+DROP FUNCTION IF EXISTS poppy_api.clean(int, bigint);
+CREATE OR REPLACE FUNCTION poppy_api.clean(p_limit int,
+    p_audit_s bigint DEFAULT 15552000, p_requests_s bigint DEFAULT 86400,
+    p_codes_s bigint DEFAULT 86400, p_devices_s bigint DEFAULT 86400,
+    p_logins_s bigint DEFAULT 86400, p_grants_s bigint DEFAULT 7776000,
+    OUT sessions int, OUT tokens int, OUT audits int, OUT grants int,
+    OUT others int)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+	now_at bigint := poppy.now_at();
+	before_at bigint := now_at - 86400;
 	ignored text := set_config('synchronous_commit', 'off', true);
 	b int;
 	n int;
@@ -18,23 +105,33 @@ BEGIN
 	sessions := 0;
 	tokens := 0;
 	audits := 0;
+	grants := 0;
+	others := 0;
 	IF NOT pg_try_advisory_xact_lock(20480, 2) THEN
 		RETURN;
 	END IF;
 	b := (SELECT c.bucket FROM poppy.clean_cursor c WHERE c.one);
 	FOR turn IN 1..64 LOOP
+		grants := grants + poppy.clean_grants(b, now_at - p_grants_s);
+		WITH gone AS (
+		    DELETE FROM poppy.session s
+		    WHERE s.bucket = b::smallint
+			AND least(s.ended_at, s.ends_at) < before_at
+		    RETURNING s.sid),
+		also AS (
+		    DELETE FROM poppy.session_grant sg USING gone
+		    WHERE sg.bucket = b::smallint AND sg.sid = gone.sid)
+		SELECT count(*) INTO n FROM gone;
+		sessions := sessions + n;
 		DELETE FROM poppy.token t
 		WHERE t.bucket = b::smallint AND t.expires_at < before_at;
 		GET DIAGNOSTICS n = ROW_COUNT;
 		tokens := tokens + n;
-		DELETE FROM poppy.session s
-		WHERE s.bucket = b::smallint
-		    AND least(s.ended_at, s.ends_at) < before_at;
-		GET DIAGNOSTICS n = ROW_COUNT;
-		sessions := sessions + n;
 		b := (b + 1) % 4096;
-		EXIT WHEN sessions + tokens >= p_limit;
+		EXIT WHEN sessions + tokens + grants >= p_limit;
 	END LOOP;
+	others := poppy.clean_sign_ins(p_limit, now_at - p_requests_s,
+	    now_at - p_codes_s, now_at - p_devices_s, now_at - p_logins_s);
 	UPDATE poppy.clean_cursor c SET bucket = b WHERE c.one;
 	-- Both are in order of time, so what is over lies at one end.
 	DELETE FROM poppy.audit a
@@ -49,6 +146,7 @@ BEGIN
 	    ORDER BY o.minute LIMIT 20000);
 END
 $$;
-REVOKE ALL ON FUNCTION poppy_api.clean(int, bigint) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION poppy_api.clean(int, bigint)
-    TO poppy_auth, poppy_guard;
+REVOKE ALL ON FUNCTION poppy_api.clean(int, bigint, bigint, bigint, bigint,
+    bigint, bigint) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION poppy_api.clean(int, bigint, bigint, bigint, bigint,
+    bigint, bigint) TO poppy_auth, poppy_guard;

@@ -227,6 +227,10 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	login_end
 	login_start
 	login_use
+	mediated_ask
+	mediated_begin
+	mediated_finish
+	mediated_try
 	replay_rotate
 	schema_functions
 	schema_oldest
@@ -243,7 +247,8 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 is "$(PGUSER=poppy_guard ask "$may")" \
     "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \
     "what poppy_guard may call"
-is "$(PGUSER=poppy_bridge ask "$may")" "customer_end ticket_put" \
+is "$(PGUSER=poppy_bridge ask "$may")" \
+    "customer_end customer_erase customer_export ticket_put" \
     "what the shop's PHP may call"
 PGUSER=poppy_guard
 like "$(ask "SELECT * FROM poppy_api.session_start(1, 1, 1, '', NULL, '', '',

@@ -235,3 +235,39 @@ RETURNS text LANGUAGE sql VOLATILE AS $$
 SELECT t.say(outcome, account, name, next, status)
 FROM poppy_api.ticket_spend(t.h(request), t.h(browser), t.h(ticket))
 $$;
+
+-- outcome, account, unusual
+CREATE FUNCTION t.mediated(login text, per_login int DEFAULT 0,
+    per_address int DEFAULT 0, per_client int DEFAULT 0,
+    address text DEFAULT 'home', client bigint DEFAULT 1)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, account, unusual::text)
+FROM poppy_api.mediated_begin(7, t.sid('s'), client, login,
+    t.h('login ' || login), t.h(address), per_login, per_address, per_client)
+$$;
+CREATE FUNCTION t.finish(sid text, token text DEFAULT t.any(),
+    pat text DEFAULT t.any(), account text DEFAULT '1',
+    login text DEFAULT 'ann', address text DEFAULT 'home',
+    client bigint DEFAULT 1, bucket int DEFAULT 7)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, scopes, expires_in::text, grant_expires_in::text, status)
+FROM poppy_api.mediated_finish(client, bucket, t.sid(sid), account,
+    'poppy:read', t.h(token), 3600, t.h(pat), 86400, 2592000, 15552000,
+    t.h('key'), NULL, t.h('login ' || login), t.h(address), '192.0.2.1')
+$$;
+CREATE FUNCTION t.ask(id text, sid text, code text DEFAULT '123456',
+    account text DEFAULT '1', tries int DEFAULT 3, seconds int DEFAULT 600,
+    login text DEFAULT 'ann', address text DEFAULT 'home')
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, status) FROM poppy_api.mediated_ask(t.h(id), 7,
+    t.sid(sid), account, 'poppy:read', t.h(code), 'phone ending in 71',
+    seconds, tries, t.h('login ' || login), t.h(address))
+$$;
+CREATE FUNCTION t.try(id text, sid text, code text DEFAULT '123456',
+    token text DEFAULT t.any(), client bigint DEFAULT 1, bucket int DEFAULT 7)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, sent_to, scopes, expires_in::text, grant_expires_in::text)
+FROM poppy_api.mediated_try(client, t.h(id), bucket, t.sid(sid), t.h(code),
+    t.h(token), 3600, t.h(t.any()), 86400, 2592000, 15552000, t.h('key'), NULL,
+    '192.0.2.1')
+$$;
