@@ -36,6 +36,7 @@ static const struct pf_tpl_name scope_names[] = {
 #define AGENT		TEXT("agent"), TEXT("agent_host"), \
 			URL("agent_logo"), TEXT("initial")
 #define FORM		URL("action"), LIST("hidden", hidden_names)
+#define LEAVE		URL("leave"), LIST("leave_hidden", hidden_names)
 
 static const struct pf_tpl_name connected_names[] = {
 	AGENT, LIST("scopes", scope_names), TEXT("since"), TEXT("since_text"),
@@ -58,7 +59,7 @@ static const struct pf_tpl_name landing_names[] = {
 static const struct pf_tpl_name consent_names[] = {
 	AGENT, FORM, TEXT("account"), LIST("scopes", scope_names),
 	TEXT("user_code"), TEXT("redirect_host"),
-	TEXT("loopback"), END
+	TEXT("loopback"), LEAVE, END
 };
 static const struct pf_tpl_name code_names[] = {
 	URL("action"), TEXT("user_code"), TEXT("wrong"), END
@@ -68,8 +69,7 @@ static const struct pf_tpl_name done_names[] = {
 };
 static const struct pf_tpl_name agents_names[] = {
 	TEXT("account"), LIST("agents", connected_names), TEXT("gone"),
-	TEXT("gone_all"), URL("url_all"), URL("back"), URL("leave"),
-	LIST("hidden", hidden_names), END
+	TEXT("gone_all"), URL("url_all"), URL("back"), LEAVE, END
 };
 static const struct pf_tpl_name disconnect_names[] = {
 	AGENT, FORM, TEXT("all"), URL("back"), END

@@ -57,6 +57,9 @@ static const struct say {
 	    PF_T("Go back and enter less.") },
 	[PF_SAY_FAULT] = { 500, PF_T("Something went wrong"),
 	    PF_T("It is our fault. Try again in a moment.") },
+	[PF_SAY_LEFT] = { 200, PF_T("You are signed out"),
+	    PF_T("Nothing has been allowed. To use another account, go back "
+	    "to your agent and start again.") },
 	[PF_SAY_NOT_ME] = { 200, PF_T("Sign in with another account"),
 	    PF_T("Sign out of {shop} first. Then go back to your agent and "
 	    "start again.") },

@@ -27,6 +27,7 @@ enum pf_say {
 	PF_SAY_TOO_LARGE,
 	PF_SAY_FAULT,
 	PF_SAY_SIGNED_OUT,
+	PF_SAY_LEFT,		/* to come back as somebody else */
 	PF_SAY_NOT_ME,		/* the shop's session is another's */
 	PF_SAY_COUNT
 };

@@ -123,13 +123,13 @@ send_list(struct list *l)
 {
 	struct auth_page *p = &l->page;
 	struct pf_str gone = auth_page_field(p, "gone"), all = PF_LIT("");
-	struct auth_hidden hidden;
+	struct auth_hidden leave;
 	struct pf_vars *agents;
 	enum pf_rc rc;
 	size_t n;
 
 	if ((rc = fill_rows(l, &agents, &n)) != PF_OK ||
-	    (rc = auth_page_form(p, "agents", PF_LIT(""), &hidden)) != PF_OK ||
+	    (rc = auth_page_leave(p, false, &leave)) != PF_OK ||
 	    (n > 1 && (rc = url_of(p->rq, "all", 0, &all)) != PF_OK))
 		return rc;
 	const struct pf_var v[] = {
@@ -139,8 +139,7 @@ send_list(struct list *l)
 		PF_VAR_IF("gone_all", pf_str_eqz(gone, "all")),
 		PF_VAR("url_all", all),
 		PF_VAR("back", pf_app(p->rq)->set.pages.account_url),
-		PF_VAR("leave", auth_page_url(p->rq, PF_LIT("logout"))),
-		PF_VAR_LIST("hidden", hidden.rows, hidden.n),
+		AUTH_LEAVE_VARS(p, leave),
 	};
 	const struct pf_page page = {
 		.id = PF_PAGE_AGENTS, .status = 200, .lang = p->lang, .v = v,

@@ -73,7 +73,7 @@ send_page(struct asking *q, const struct auth_agent *agent,
 	struct auth_page *p = &q->page;
 	struct pf_str redirect = pf_row_str(&q->row, AUTH_SHOW_REDIRECT);
 	struct pf_str action, host;
-	struct auth_hidden hidden;
+	struct auth_hidden hidden, leave;
 	struct pf_buf b;
 	enum pf_rc rc;
 	bool loopback;
@@ -83,7 +83,8 @@ send_page(struct asking *q, const struct auth_agent *agent,
 	pf_buf_add(&b, q->id);
 	if ((rc = pf_buf_done(&b, &action)) != PF_OK ||
 	    (rc = redirect_host(p->rq, redirect, &host, &loopback)) != PF_OK ||
-	    (rc = auth_page_form(p, "consent", q->id, &hidden)) != PF_OK)
+	    (rc = auth_page_form(p, "consent", q->id, &hidden)) != PF_OK ||
+	    (rc = auth_page_leave(p, true, &leave)) != PF_OK)
 		return rc;
 	const struct pf_var v[] = {
 		AUTH_AGENT_VARS(*agent),
@@ -92,6 +93,7 @@ send_page(struct asking *q, const struct auth_agent *agent,
 		PF_VAR("account", p->login.name),
 		PF_VAR_LIST("scopes", scopes, nscopes),
 		PF_VAR("redirect_host", host), PF_VAR_IF("loopback", loopback),
+		AUTH_LEAVE_VARS(p, leave),
 	};
 	const struct pf_page page = {
 		.id = PF_PAGE_CONSENT, .status = 200, .lang = p->lang, .v = v,

@@ -69,7 +69,7 @@ static enum pf_rc
 ask_consent(struct device *d)
 {
 	struct auth_page *p = &d->page;
-	struct auth_hidden hidden;
+	struct auth_hidden hidden, leave;
 	struct pf_vars *scopes;
 	struct pf_str self;
 	enum pf_rc rc;
@@ -78,7 +78,8 @@ ask_consent(struct device *d)
 	p->lang = pf_pages_lang(p->rq, auth_of(p->rq)->pages, p->login.locale);
 	rc = auth_scope_rows(p, pf_row_str(&d->row, SHOW_SCOPES), &scopes, &n);
 	if (rc != PF_OK || (rc = here(d, &self)) != PF_OK ||
-	    (rc = auth_page_form(p, "device", d->bare, &hidden)) != PF_OK)
+	    (rc = auth_page_form(p, "device", d->bare, &hidden)) != PF_OK ||
+	    (rc = auth_page_leave(p, true, &leave)) != PF_OK)
 		return rc;
 	auth_hidden_add(&hidden, "user_code", d->shown);
 	const struct pf_var v[] = {
@@ -87,7 +88,7 @@ ask_consent(struct device *d)
 		PF_VAR_LIST("hidden", hidden.rows, hidden.n),
 		PF_VAR("account", p->login.name),
 		PF_VAR_LIST("scopes", scopes, n),
-		PF_VAR("user_code", d->shown),
+		PF_VAR("user_code", d->shown), AUTH_LEAVE_VARS(p, leave),
 	};
 	const struct pf_page page = {
 		.id = PF_PAGE_CONSENT, .status = 200, .lang = p->lang, .v = v,

@@ -287,13 +287,15 @@ by_password(struct logging_in *l)
 
 /* "This is not me": the shop's own session has to end, too. */
 static enum pf_rc
-somebody_else(struct logging_in *l)
+somebody_else(struct auth_page *p)
 {
-	struct pf_req *rq = l->page.rq;
+	struct pf_req *rq = p->rq;
 	enum pf_rc rc;
 
-	if ((rc = pf_login_end(rq, &l->page.login)) != PF_OK)
+	if ((rc = pf_login_end(rq, &p->login)) != PF_OK)
 		return rc;
+	if (!pf_app(rq)->set.login.by_shop)
+		return auth_page_say(rq, PF_SAY_LEFT);
 	return pf_pages_say(rq, auth_of(rq)->pages, PF_SAY_NOT_ME,
 	    pf_app(rq)->set.login.shop_url, PF_T("Go to the shop's sign-in"));
 }
@@ -316,7 +318,7 @@ auth_login_sent(struct pf_req *rq)
 		return by_password(&l);
 	if (pf_str_eqz(auth_page_field(&l.page, "answer"), "continue"))
 		return auth_page_goto(&l.page, l.next);
-	return somebody_else(&l);
+	return somebody_else(&l.page);
 }
 
 enum pf_rc
@@ -327,11 +329,15 @@ auth_logout(struct pf_req *rq)
 
 	if ((rc = auth_page_begin(rq, &p)) != PF_OK)
 		return rc;
-	rc = auth_page_sent(&p, "agents", PF_LIT(""));
+	rc = auth_page_sent(&p, "logout", PF_LIT(""));
 	if (rc == PF_E_FORBID)
 		return auth_page_refuse(rq, PF_SAY_STALE_FORM,
 		    "logout: the form is not from here");
-	if (rc != PF_OK || (rc = pf_login_end(rq, &p.login)) != PF_OK)
+	if (rc != PF_OK)
+		return rc;
+	if (auth_page_field(&p, "asked").n > 0)
+		return somebody_else(&p);
+	if ((rc = pf_login_end(rq, &p.login)) != PF_OK)
 		return rc;
 	return auth_page_say(rq, PF_SAY_SIGNED_OUT);
 }

@@ -192,6 +192,17 @@ auth_page_form(struct auth_page *p, const char *form, struct pf_str id,
 }
 
 enum pf_rc
+auth_page_leave(struct auth_page *p, bool asked, struct auth_hidden *out)
+{
+	enum pf_rc rc;
+
+	rc = auth_page_form(p, "logout", PF_LIT(""), out);
+	if (rc == PF_OK && asked)
+		auth_hidden_add(out, "asked", PF_LIT("1"));
+	return rc;
+}
+
+enum pf_rc
 auth_style(struct pf_req *rq)
 {
 	return pf_pages_style(rq, pages_of(rq));

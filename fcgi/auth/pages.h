@@ -63,6 +63,12 @@ PF_MUST enum pf_rc auth_page_form(struct auth_page *p, const char *form,
     struct pf_str id, struct auth_hidden *out);
 void auth_hidden_add(struct auth_hidden *h, const char *name,
     struct pf_str value);
+/* The form that logs out; from the page that asks: to be somebody else. */
+PF_MUST enum pf_rc auth_page_leave(struct auth_page *p, bool asked,
+    struct auth_hidden *out);
+#define AUTH_LEAVE_VARS(p, h)						\
+	PF_VAR("leave", auth_page_url((p)->rq, PF_LIT("logout"))),	\
+	PF_VAR_LIST("leave_hidden", (h).rows, (h).n)
 
 /* An agent as people see it. */
 struct auth_agent {

@@ -3,9 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { run, test, until } from './lib/tap.mjs';
-import { Customer } from './lib/customer.mjs';
+import { Customer, forms } from './lib/customer.mjs';
 import { send } from './lib/http.mjs';
-import { signinSettings } from './lib/signin.mjs';
+import { flows, signinSettings } from './lib/signin.mjs';
 import { World } from './lib/world.mjs';
 
 const folder = mkdtempSync('/tmp/poppy-pages-');
@@ -129,6 +129,28 @@ test('a language that was chosen stays', [], async (t) => {
 	const res = await p.open('/poppy/login?next=device&lang=de');
 	t.match(res.text, /href="\?next=device&amp;lang=es"/,
 	    'the links keep where one is');
+});
+
+test('whoever is not the one who is logged in can leave', [],
+    async (t) => {
+	const [one, two] = w.customers().filter((c) => c.kind === 'customer');
+	const f = flows(w, one)(), p = f.person();
+	const page = await p.consent(f.request().url);
+	const out = forms(page.text, page.url).find((x) =>
+	    /logout$/.test(x.action));
+
+	t.ok(page.text.includes(one.name ?? ''), 'the account is named');
+	for (const csrf of [undefined, '', 'x'])
+		t.eq((await p.submit(out, { csrf })).status, 403,
+		    `token ${csrf}`);
+	const left = await p.submit(out);
+	t.eq([left.status, left.header('location')], [200, undefined],
+	    'a page, and no way back to the agent');
+	const again = await p.open(f.request().url);
+	t.ok(Customer.loginForm(again), 'asked anew who they are');
+	t.ok(Customer.consentForm(await p.login(again, two)), 'another one');
+	t.ok(!Customer.consentForm(await p.open(page.url)),
+	    'what the first had opened is not for the second');
 });
 
 await run({

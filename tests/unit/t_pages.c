@@ -147,6 +147,7 @@ show(struct pf_req *rq, const struct pf_pages *p, const struct pf_lang *lang,
 		PF_VAR("action", PF_LIT("/poppy/x")),
 		PF_VAR("leave", PF_LIT("/poppy/logout")),
 		PF_VAR_LIST("hidden", &hiddens, 1),
+		PF_VAR_LIST("leave_hidden", &hiddens, 1),
 		PF_VAR("failed", on(f, "failed") ? yes : none),
 		PF_VAR("redirect_host", on(f, "redirect_host") ? x->host :
 		    none),
