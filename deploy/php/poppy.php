@@ -183,8 +183,9 @@ final class Poppy
 	}
 
 	/**
-	 * Remove it: sign-ins, logins and Sessions. The audit keeps hashes.
-	 * Returns how many rows of which kind went.
+	 * Remove it: sign-ins, the Sessions that they signed in, and logins; rows
+	 * of the audit stay under a hash. Returns how many rows of which kind
+	 * there were.
 	 */
 	public static function erase(int|string $customer): array
 	{
@@ -201,7 +202,8 @@ final class Poppy
 	private static function json(string $call, int|string $customer): array
 	{
 		return json_decode((string)self::call($call,
-		    [self::account($customer)]), true, 64, JSON_THROW_ON_ERROR);
+		    [self::account($customer)], 'pg_catalog.to_jsonb(x)'), true,
+		    64, JSON_THROW_ON_ERROR);
 	}
 
 	private static function account(int|string $customer): string
@@ -302,11 +304,13 @@ final class Poppy
 		]);
 	}
 
-	/* The first value that a function of poppy_api returns. */
-	private static function call(string $call, array $args): mixed
+	/* What a function of poppy_api returns: the first value, or another. */
+	private static function call(string $call, array $args,
+	    string $what = '*'): mixed
 	{
 		try {
-			$st = self::db()->prepare("SELECT * FROM poppy_api.$call");
+			$st = self::db()->prepare("SELECT $what " .
+			    "FROM poppy_api.$call AS x");
 			$st->execute($args);
 			return $st->fetchColumn();
 		} catch (PDOException $e) {

@@ -59,6 +59,25 @@ async function enter(p, form, over = {})
 	    { answer: 'continue' }, { follow: true });
 }
 
+// The bridge by itself, with settings of one's own: what it says.
+function php(ini, code, { mode = 0o400 } = {})
+{
+	const dir = mkdtempSync('/tmp/bridge-');
+	const file = `${dir}/bridge.ini`;
+
+	try {
+		writeFileSync(file, ini);
+		chmodSync(file, mode);
+		return execFileSync('php', ['-r', `require '${BRIDGE}'; ` +
+			`try { ${code}; } catch (PoppyException $e) { ` +
+			'echo $e->getCode(), " ", $e->getMessage(); }'],
+		{ env: { ...process.env, POPPY_BRIDGE: file }, cwd: '/',
+			encoding: 'utf8' });
+	} finally {
+		rmSync(dir, { recursive: true });
+	}
+}
+
 test('login at the shop, back by ticket, consent, signed in',
     proves('R-4.5-1', 'R-4.5-15'), async (t) => {
 	const { f, p, r, form, page } = await ticketed(t);
@@ -333,6 +352,36 @@ test('closing the account does, too', [], async (t) => {
 	    'approves nothing any more', res.header('location'));
 });
 
+test('what there is about a customer, and then isn\'t', [], async (t) => {
+	const leo = people[3], f = flows(w, leo)(), p = f.person();
+	const ini = `dsn = "pgsql:host=${w.dir}/pg;dbname=shop"\n` +
+	    `pages = "${w.base}/poppy"\n`;
+	const ask = (code) => JSON.parse(php(ini,
+	    `echo json_encode(Poppy::${code}(4))`));
+	const r = f.request();
+	const consent = await enter(p, ticketForm(await p.login(
+	    await p.open(r.url))));
+	const back = new URL((await p.decide(consent)).header('location'))
+	    .searchParams;
+	const s = await f.agent.session(f.user);
+	const now = f.session(await f.redeem({ ...r, code: back.get('code') },
+	    s.id));
+
+	const all = ask('export');
+	t.eq([all.account, all.grants?.length, all.grants?.[0].client_id,
+		all.sessions?.length, all.logins?.length],
+	['4', 1, f.agent.id, 1, 1], 'export');
+	t.ok(!/p(st|at|li|ac)_/.test(JSON.stringify(all)), 'no secret in it');
+	const { grants, sessions, logins } = ask('erase');
+	t.eq([grants, sessions, logins], [1, 1, 1], 'erased');
+	t.challenged(await f.agent.call(now, 'GET', w.whoami), 401,
+	    'invalid_token', 'the token is nobody\'s');
+	const none = ask('export');
+	t.eq([none.grants, none.sessions, none.logins, none.audit],
+	    [[], [], [], []], 'nothing is left');
+	t.eq(ask('erase').grants, 0, 'again');
+});
+
 test('the account page leads to the connected agents', [], async (t) => {
 	const p = ada().person();
 	const res = await p.login(await shopLogin(p));
@@ -370,25 +419,6 @@ test('each ticket is kept as a hash', [], async (t) => {
 	    `'\\x${sha256(s.request).toString('hex')}'`)).trim(), '1', 'hash');
 	t.ok(!(await w.dump()).includes(ticket.slice(6)), 'the text nowhere');
 });
-
-// The bridge by itself, with settings of one's own: what it says.
-function php(ini, code, { mode = 0o400 } = {})
-{
-	const dir = mkdtempSync('/tmp/bridge-');
-	const file = `${dir}/bridge.ini`;
-
-	try {
-		writeFileSync(file, ini);
-		chmodSync(file, mode);
-		return execFileSync('php', ['-r', `require '${BRIDGE}'; ` +
-			`try { ${code}; } catch (PoppyException $e) { ` +
-			'echo $e->getCode(), " ", $e->getMessage(); }'],
-		{ env: { ...process.env, POPPY_BRIDGE: file }, cwd: '/',
-			encoding: 'utf8' });
-	} finally {
-		rmSync(dir, { recursive: true });
-	}
-}
 
 const GOOD = 'dsn = "pgsql:host=/nowhere;dbname=shop"\n' +
     'pages = "https://shop.example/poppy"\n';
