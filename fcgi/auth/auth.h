@@ -68,8 +68,9 @@ enum pf_rc auth_agents_sent(struct pf_req *rq);
 /* pages.c: the style sheet */
 enum pf_rc auth_style(struct pf_req *rq);
 
-/* token.c, revoke.c */
+/* token.c, device.c, revoke.c */
 enum pf_rc auth_token(struct pf_req *rq);
+enum pf_rc auth_device(struct pf_req *rq);
 enum pf_rc auth_revoke(struct pf_req *rq);
 
 #endif

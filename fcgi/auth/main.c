@@ -97,7 +97,8 @@ takes_nonces(const struct pf_req *rq)
 
 	rest = pf_str_from(rq->path, mount.n);
 	return pf_str_starts(rq->path, mount) &&
-	    (pf_str_eqz(rest, "/token") || pf_str_eqz(rest, "/revoke"));
+	    (pf_str_eqz(rest, "/token") || pf_str_eqz(rest, "/device") ||
+	    pf_str_eqz(rest, "/revoke"));
 }
 
 static void

@@ -33,6 +33,8 @@ const struct pf_routes auth_issuer_routes = { issuer, PF_COUNT(issuer) };
  * handlers' own. */
 static const struct pf_route oauth[] = {
 	{ PF_POST, "/token", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX, auth_token },
+	{ PF_POST, "/device", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX,
+	    auth_device },
 	{ PF_POST, "/revoke", PF_NEEDS_NOTHING, PF_FORM, FORM_MAX,
 	    auth_revoke },
 	{ PF_GET, "/authorize", PAGE, PF_NONE, 0,

@@ -22,6 +22,12 @@ with_direct(const struct pf_settings *s)
 	return s->sign_in.direct.n != 0;
 }
 
+static bool
+with_device(const struct pf_settings *s)
+{
+	return s->sign_in.device.n != 0;
+}
+
 static const struct {
 	const char *grant_type;
 	bool (*offered)(const struct pf_settings *s);
@@ -30,6 +36,8 @@ static const struct {
 	{ "urn:ietf:params:oauth:grant-type:jwt-bearer", always,
 	    auth_grant_session },
 	{ CODE, with_direct, auth_grant_code },
+	{ "urn:ietf:params:oauth:grant-type:device_code", with_device,
+	    auth_grant_device },
 };
 
 static enum pf_rc
