@@ -35,21 +35,30 @@ get_bucket(const char *p)
 }
 
 enum pf_rc
+pf_token_of(const char *prefix, unsigned bucket,
+    const unsigned char raw[PF_SHA256_LEN], struct pf_token *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (strlen(prefix) != PREFIX || bucket >= PF_BUCKETS)
+		return PF_E_BUG;
+	memcpy(out->text, prefix, PREFIX);
+	put_bucket(bucket, out->text + PREFIX);
+	(void)pf_b64url_encode(raw, RAW, out->text + PREFIX + BUCKET);
+	return PF_OK;
+}
+
+enum pf_rc
 pf_token_new(const char *prefix, unsigned bucket, struct pf_token *out)
 {
 	unsigned char raw[RAW];
 	enum pf_rc rc;
 
 	memset(out, 0, sizeof(*out));
-	if (strlen(prefix) != PREFIX || bucket >= PF_BUCKETS)
-		return PF_E_BUG;
 	if ((rc = pf_random(raw, sizeof(raw))) != PF_OK)
 		return rc;
-	memcpy(out->text, prefix, PREFIX);
-	put_bucket(bucket, out->text + PREFIX);
-	(void)pf_b64url_encode(raw, RAW, out->text + PREFIX + BUCKET);
+	rc = pf_token_of(prefix, bucket, raw, out);
 	pf_wipe(raw, sizeof(raw));
-	return PF_OK;
+	return rc;
 }
 
 /* prefix, bucket and n bytes of base64url, and nothing else. */

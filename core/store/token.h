@@ -21,6 +21,9 @@ struct pf_tokenhash { unsigned char b[PF_SHA256_LEN]; };
 /* prefix is four characters, "pst_". PF_E_BUG only without randomness. */
 PF_MUST enum pf_rc pf_token_new(const char *prefix, unsigned bucket,
     struct pf_token *out);
+/* One made of 32 bytes that somebody who has their key can make again. */
+PF_MUST enum pf_rc pf_token_of(const char *prefix, unsigned bucket,
+    const unsigned char raw[PF_SHA256_LEN], struct pf_token *out);
 /* Strict: another prefix, length or alphabet, or stray low bits, is
  * PF_E_INPUT. bucket may be NULL. */
 PF_MUST enum pf_rc pf_token_parse(const char *prefix, struct pf_str text,

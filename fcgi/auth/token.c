@@ -28,6 +28,14 @@ with_device(const struct pf_settings *s)
 	return s->sign_in.device.n != 0;
 }
 
+/* An Account Token outlives the type of sign-in that gave it, as long as there
+ * is sign-in at all. */
+static bool
+with_any(const struct pf_settings *s)
+{
+	return with_direct(s) || with_device(s) || s->sign_in.mediated.n != 0;
+}
+
 static const struct {
 	const char *grant_type;
 	bool (*offered)(const struct pf_settings *s);
@@ -38,6 +46,7 @@ static const struct {
 	{ CODE, with_direct, auth_grant_code },
 	{ "urn:ietf:params:oauth:grant-type:device_code", with_device,
 	    auth_grant_device },
+	{ "refresh_token", with_any, auth_grant_refresh },
 };
 
 static enum pf_rc

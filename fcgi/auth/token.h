@@ -12,6 +12,7 @@
 enum pf_rc auth_grant_session(struct auth_asking *q);
 enum pf_rc auth_grant_code(struct auth_asking *q);
 enum pf_rc auth_grant_device(struct auth_asking *q);
+enum pf_rc auth_grant_refresh(struct auth_asking *q);
 
 /* session_id, if one is named. What can't be one of ours is no Session:
  * invalid_session noted. */

@@ -68,6 +68,13 @@ tokens(void)
 	tap_is(pf_token_new("pst_", PF_BUCKETS, &a), PF_E_BUG,
 	    "refused: bucket 4096");
 	tap_is(pf_token_new("pst", 0, &a), PF_E_BUG, "refused: short prefix");
+	tap_is(pf_token_of("pat_", 64, (const unsigned char *)
+	    "0123456789abcdef0123456789abcdef", &a), PF_OK, "of given bytes");
+	tap_is_z(pf_bytes(a.text, sizeof(a.text)), "pat_BAMDEyMzQ1Njc4OWFiY2"
+	    "RlZjAxMjM0NTY3ODlhYmNkZWY", "written as any other");
+	tap_is(pf_token_of("pat_", PF_BUCKETS, (const unsigned char *)
+	    "0123456789abcdef0123456789abcdef", &a), PF_E_BUG,
+	    "refused: bucket 4096 of given bytes");
 	pf_token_wipe(&b);
 	tap_ok(b.text[0] == 0 && memcmp(b.text, b.text + 1,
 	    sizeof(b.text) - 1) == 0, "wiped");
