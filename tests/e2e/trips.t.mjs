@@ -1,13 +1,15 @@
-// One round trip to PostgreSQL for a Session start, a renewal and a guarded call;
-// none for what can be refused without it. The programs say in their log lines
+// One round trip to PostgreSQL for each grant and a guarded call; none for what
+// can be refused without it. The programs say in their log lines
 // how many they made.
 import { readFileSync, readdirSync } from 'node:fs';
 import { proves, run, sleep, test } from './lib/tap.mjs';
 import { Agent, User } from './lib/agent.mjs';
+import { accounts, decided } from './lib/consent.mjs';
 import { tampered } from './lib/jose.mjs';
+import { signinSettings } from './lib/signin.mjs';
 import { World } from './lib/world.mjs';
 
-let w, agent, s;
+let w, agent, s, flow;
 
 // Each connection prepares a statement once, which is a round trip of its own:
 // at most one for each worker of each process.
@@ -67,12 +69,58 @@ test('a Session start and a renewal take one round trip', proves(), async (t) =>
 	oneEach(t, trips(m, '/poppy/oauth/token', 200), 120);
 });
 
+test('a code takes one, a poll and a refresh', proves(), async (t) => {
+	const one = async () => {
+		const f = flow();
+		return { f, s: await f.agent.session(f.user), c: await f.code(),
+			d: (await f.begun()).d };
+	};
+	const all = [];
+
+	for (let i = 0; i < 20; i++)
+		all.push(await one());
+	let m = mark();
+	for (const x of all)
+		x.pat = (await x.f.redeem(x.c, x.s.id)).json.refresh_token;
+	await sleep(100);
+	oneEach(t, trips(m, '/poppy/oauth/token', 200), 20);
+	m = mark();
+	for (const x of all)
+		t.refused(await x.f.poll(x.d, x.s.id), 400,
+		    'authorization_pending', 'poll');
+	await sleep(100);
+	oneEach(t, trips(m, '/poppy/oauth/token', 400), 20);
+	m = mark();
+	await times(60, async (i) => t.eq((await all[i % 20].f.refresh(all[i % 20]
+	    .pat)).status, 200, 'refreshed'));
+	oneEach(t, trips(m, '/poppy/oauth/token', 200), 60);
+}, { timeout: 60000 });
+
 test('a guarded call takes one', proves(), async (t) => {
 	const m = mark();
 
 	await times(60, async () =>
 	    t.eq((await agent.call(s, 'GET', w.stock)).status, 200, 'called'));
 	oneEach(t, trips(m, '/api/stock.php', 200), 60);
+});
+
+test('what is no token or code takes one less',
+    proves(), async (t) => {
+	const f = flow(), x = { code: 'pac_', verifier: 'a'.repeat(43),
+		redirect: f.redirect };
+
+	await f.agent.session(f.user);
+	const m = mark();
+	await times(10, async () => {
+		t.refused(await f.redeem(x, s.id), 400, 'invalid_grant', 'code');
+		t.refused(await f.poll({ device_code: 'pdc_' }, s.id), 400,
+		    'invalid_grant', 'device_code');
+		t.refused(await f.refresh('pat_'), 400, 'invalid_grant',
+		    'Account Token');
+	});
+	const found = trips(m, '/poppy/oauth/token', 400);
+	t.eq(found.length, 30, 'lines');
+	t.ok(found.filter((k) => k === 0).length >= 20, 'not asked', found);
 });
 
 test('a proof that is wrong takes none', proves(), async (t) => {
@@ -93,7 +141,8 @@ test('a proof that is wrong takes none', proves(), async (t) => {
 
 await run({
 	before: async () => {
-		w = await World.shared();
+		w = await World.up({ bend: signinSettings });
+		flow = decided(w, (await accounts(w))[0]);
 		agent = new Agent(w);
 		s = await agent.session();
 	},
