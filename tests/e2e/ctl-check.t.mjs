@@ -14,7 +14,9 @@ function withMcp(c)
 {
 	const base = c.hosts[0].base.replace('localhost', 'mcp.localhost');
 
-	c.hosts.push({ host: 'mcp.localhost', base });
+	c.hosts.push({ host: 'mcp.localhost', base }, {
+		host: 'www.shop2.localhost', domain: 'shop2.localhost',
+		base: c.hosts[0].base.replace('localhost', 'www.shop2.localhost') });
 	c.apis.push({ type: 'mcp', url: `${base}/mcp.php`, description: 'MCP' });
 	c.guard.push({ prefix: '/mcp.php', api: `${base}/mcp.php`,
 		rules: [{ path: '/mcp.php', methods: ['POST'] }] });
@@ -33,7 +35,7 @@ test('a stack that is well: what is for tests alone is warned of', [], (t) => {
 	    want.map((a) => `warning ${a}`), 'complaints');
 	t.eq([r.status, r.json.warnings, r.json.faults], [1, want.length, 0],
 	    'exit status and counts');
-	t.eq(r.points.filter(filter('documents', 'ok')).length, 6, 'documents');
+	t.eq(r.points.filter(filter('documents', 'ok')).length, 7, 'documents');
 	t.eq(r.points.filter(filter('roles', 'ok')).length, 6, 'roles');
 	t.eq(r.points.filter(filter('headers', 'ok')).length, 3, 'headers');
 	for (const area of ['settings', 'secrets', 'database', 'clock', 'hosts'])
@@ -53,6 +55,23 @@ test('without what is for tests alone nothing is left', [], (t) => {
 
 	t.eq(r.bad, [], 'complaints');
 	t.eq(r.status, 0, 'exit status');
+});
+
+test('a domain without its www. host, and who need none', [], (t) => {
+	const conf = bent((c) => {
+		const [host] = c.hosts.filter((h) => h.domain ===
+		    'shop2.localhost');
+
+		c.hosts = c.hosts.filter((h) => !h.host.startsWith('www.'));
+		c.hosts.push({ ...host, host: 'a.shop.example',
+			domain: 'a.shop.example' }, { ...host,
+			host: '192.0.2.1', domain: '192.0.2.1' });
+	});
+	const r = check({ conf });
+
+	t.eq(r.bad.map((p) => /^(\S+) is none of hosts/.exec(p.text)?.[1])
+	    .filter(Boolean), ['www.localhost', 'www.shop2.localhost'], 'which');
+	finds(t, r, 'settings', /add it with domain shop2\.localhost/, 'warning');
 });
 
 test('for people: one line a point and the sum', [], (t) => {
@@ -336,7 +355,8 @@ test('programs that do not run', [], async (t) => {
 await run({
 	before: async () => {
 		w = await World.up({ args: ['--guarded', '/mcp', '--host',
-			'mcp.localhost'], bend: withMcp });
+			'mcp.localhost', '--host', 'www.shop2.localhost'],
+		bend: withMcp });
 		dir = mkdtempSync('/tmp/doctor-');
 		chmodSync(dir, 0o755);
 		({ check, bent, finds, other } = checker(w, dir));

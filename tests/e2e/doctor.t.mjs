@@ -66,7 +66,9 @@ test('it visits, tells people, and leaves nothing', proves('A-27'),
 	t.match(lines.at(-1), /^0 of \d+ points failed$/, 'the sum');
 	t.ok(lines.length > 80, 'points', lines.length);
 	t.eq(lines.slice(0, -1).filter((l) => !/^ok {7}\S.* \([RA]-/.test(l)),
-	    [], 'lines');
+	    ['# localhost', '# shop2.localhost'], 'other lines: every domain');
+	const half = lines.slice(lines.indexOf('# shop2.localhost') + 1, -1);
+	t.eq(half, lines.slice(1, half.length + 1), 'the same points for both');
 	t.eq(await left(), before, 'rows and folders afterwards');
 	t.unlike(r.out + r.err, /eyJ[\w-]{20}|pst_[\w-]{20}|usr_[\w-]{10}/,
 	    'no JWT, token or User ID');
@@ -80,8 +82,16 @@ test('as JSON and as TAP', [], async (t) => {
 	t.eq(json.failed, 0, 'failed');
 	t.ok(json.points.length > 80 && json.points.every((p) =>
 	    p.result === 'ok' && /^[RA]-/.test(p.requirements)), 'points');
+	t.eq([...new Set(json.points.map((p) => p.domain))],
+	    ['localhost', 'shop2.localhost'], 'of every domain');
 	const tap = doctor(['--tap']);
-	t.match(tap.out, /^TAP version 13\nok 1 - [\s\S]*^1\.\.\d+$/m, 'TAP');
+	t.match(tap.out, /^TAP version 13\n# localhost\nok 1 - /, 'TAP');
+	const numbers = [...tap.out.matchAll(/^(?:not )?ok (\d+) - \S/mg)]
+	    .map((m) => Number(m[1]));
+	t.eq(numbers, json.points.map((_, i) => i + 1), 'one numbering');
+	t.match(tap.out, new RegExp(`\n1\\.\\.${numbers.length}\n$`),
+	    'one plan, at the end');
+	t.eq([...tap.out.matchAll(/^(1\.\.|TAP)/mg)].length, 2, 'once each');
 	t.eq(tap.status, 0, 'exit status');
 });
 

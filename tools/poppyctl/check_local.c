@@ -12,8 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/poppy/domain.h"
 #include "core/poppy/keys.h"
 #include "core/poppy/send_code.h"
+#include "core/web/url.h"
 
 /* A file in the folder of poppy.conf; NULL: no memory. */
 static char *
@@ -140,6 +142,26 @@ check_mediated(struct check *k)
 		    "fail");
 }
 
+/*
+ * People write www. before what they know as a company's domain, and so do links
+ * to it: a request for that host must not end in 404. Of names below a
+ * registrable domain nobody expects it.
+ */
+static void
+check_www(struct check *k, struct pf_str domain)
+{
+	struct pf_str own, www;
+
+	if (pf_domain_of(k->c->arena, domain, &own) != PF_OK ||
+	    !pf_str_eq(own, domain) || pf_host_is_ip(domain))
+		return;
+	www = ck_join(k, PF_LIT("www."), "", domain);
+	if (pf_settings_host(&k->c->set, www) == NULL)
+		ck_say(k, CK_WARNING, "settings", "%.*s is none of hosts, so "
+		    "it has no poppy.json: add it with domain %.*s if it "
+		    "leads here", PF_STRF(www), PF_STRF(domain));
+}
+
 void
 ck_settings(struct check *k)
 {
@@ -153,6 +175,8 @@ ck_settings(struct check *k)
 		compare_own(k, &ck_programs[i]);
 	check_bridge(k);
 	check_mediated(k);
+	for (size_t i = 0; i < s->domains.n; i++)
+		check_www(k, s->domains.v[i]);
 	if (s->agents.allow_networks.n != 0 || s->agents.extra_ca.n != 0)
 		ck_say(k, CK_WARNING, "settings", "agents.allow_networks or "
 		    "agents.extra_ca is set, which lets agents' documents come "

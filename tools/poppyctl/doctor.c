@@ -219,27 +219,29 @@ is_published(struct doctor *d)
 	return there;
 }
 
-/* The first domain, with the port of its host if that has one. */
+/* A domain, with the port of its host if that has one. */
 static const char *
-domain(struct doctor *d)
+with_port(struct doctor *d, struct pf_str name)
 {
-	const struct pf_settings *s = &d->c->set;
-	const struct pf_host *h;
-	struct pf_str name = s->domains.v[0];
+	const struct pf_host *h = pf_settings_host(&d->c->set, name);
 
-	if ((h = pf_settings_host(s, name)) != NULL)
+	if (h != NULL)
 		name = pf_str_from(h->base, strlen("https://"));
 	return pf_arena_z(d->c->arena, name);
 }
 
 static bool
-visit(struct doctor *d)
+visit_one(struct doctor *d, struct pf_str name)
 {
 	const char *const args[] = {
-		"check", domain(d), "--client-url",
+		"check", with_port(d, name), "--client-url",
 		pf_arena_z(d->c->arena, d->client_id)
 	};
 
+	d->show.domain = name;
+	d->show.planned = false;
+	if (d->c->tap || !d->c->json)
+		(void)printf("# %.*s\n", PF_STRF(name));
 	if (args[1] == NULL || args[3] == NULL ||
 	    run_agent(d, args, PF_COUNT(args), doctor_line, &d->show) == -1)
 		return false;
@@ -249,10 +251,24 @@ visit(struct doctor *d)
 	return false;
 }
 
+/* Every domain, for each may have a host, a certificate and rules of its own. */
+static bool
+visit(struct doctor *d)
+{
+	const struct pf_strs *names = &d->c->set.domains;
+
+	for (size_t i = 0; i < names->n; i++)
+		if (!visit_one(d, names->v[i]))
+			return false;
+	return true;
+}
+
 static int
 sum(struct doctor *d)
 {
-	if (!d->c->tap && !d->c->json)
+	if (d->c->tap)
+		(void)printf("1..%u\n", d->show.points);
+	else if (!d->c->json)
 		(void)printf("%u of %u points failed\n", d->show.failed,
 		    d->show.points);
 	return d->show.failed == 0 ? CTL_OK : CTL_WRONG;
@@ -265,6 +281,8 @@ tell_visit(struct doctor *d)
 	struct pf_buf b;
 	struct pf_jw w;
 
+	if (d->c->tap)
+		(void)printf("TAP version 13\n");
 	if (!d->c->json || d->c->tap)
 		return visit(d) ? sum(d) : CTL_WRONG;
 	pf_buf_init(&b, d->c->arena, JSON_MAX);

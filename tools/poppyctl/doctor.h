@@ -24,7 +24,8 @@ void doctor_folder_remove(const char *folder);
 struct doctor_show {
 	const struct ctl *c;
 	struct pf_jw *json;	/* an array is open; NULL: lines */
-	unsigned points, failed;
+	struct pf_str domain;	/* that is visited now */
+	unsigned points, failed;	/* of all runs */
 	bool planned;		/* the run came to its end */
 	bool open;		/* details of the last point may follow */
 };

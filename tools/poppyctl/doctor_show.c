@@ -35,6 +35,7 @@ show(struct doctor_show *s, const struct point *p)
 		return;
 	}
 	pf_jw_open(s->json, NULL, '{');
+	pf_jw_str(s->json, "domain", s->domain);
 	pf_jw_strz(s->json, "result", p->result);
 	pf_jw_str(s->json, "requirements", p->rows);
 	pf_jw_str(s->json, "text", p->text);
@@ -61,9 +62,17 @@ read_point(struct doctor_show *s, struct pf_str rest, bool ok)
 		p.text = pf_str_trim(pf_str_head(p.text, at));
 		p.result = "left out";
 	}
-	s->points++;
-	s->failed += !ok;
 	show(s, &p);
+}
+
+/* One protocol of all runs: points are numbered on, and the plan is the sum's. */
+static void
+pass_on(struct doctor_show *s, struct pf_str line, bool good)
+{
+	size_t at = pf_str_find(line, '-');
+
+	(void)printf("%s %u %.*s\n", good ? "ok" : "not ok", s->points + 1,
+	    PF_STRF(pf_str_from(line, at)));
 }
 
 static void
@@ -82,7 +91,7 @@ doctor_line(void *ctx, struct pf_str line)
 	const struct pf_str remark = PF_LIT("# ");
 	struct doctor_show *s = ctx;
 
-	if (s->c->tap)
+	if (s->c->tap && pf_str_starts(line, remark))
 		(void)printf("%.*s\n", PF_STRF(line));
 	if (pf_str_starts(line, PF_LIT("1.."))) {
 		s->planned = true;
@@ -92,11 +101,13 @@ doctor_line(void *ctx, struct pf_str line)
 		bool good = pf_str_starts(line, ok);
 
 		close_point(s);
-		if (!s->c->tap)
+		if (s->c->tap)
+			pass_on(s, line, good);
+		else
 			read_point(s, pf_str_from(line, good ? ok.n :
 			    not_ok.n), good);
-		else
-			s->failed += !good;
+		s->points++;
+		s->failed += !good;
 	} else if (s->open && pf_str_starts(line, remark)) {
 		show_detail(s, pf_str_from(line, remark.n));
 	}

@@ -41,7 +41,11 @@ export function settings(dir, port, bend = () => {})
 			{ path: '/api/stock.php', methods: ['GET'] },
 			{ path: '/api/whoami.php', methods: ['GET'] },
 			{ path: '/api/reserved.php', methods: ['GET'],
-				scopes: ['poppy:read'] }] }],
+				scopes: ['poppy:read'] },
+			{ path: '/api/orders.php', methods: ['GET'],
+				scopes: ['poppy:read'] },
+			{ path: '/api/addresses.php', methods: ['GET'],
+				scopes: ['addresses'] }] }],
 	};
 
 	bend(c);
