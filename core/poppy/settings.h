@@ -152,6 +152,7 @@ struct pf_settings {
 		int64_t timeout_ms;
 		struct pf_str to;
 		bool by_phone;		/* made of it */
+		struct pf_str subject, text;
 		struct {
 			struct pf_str url, from, user, password_file, ca_file;
 		} smtp;

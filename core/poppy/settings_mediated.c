@@ -70,6 +70,17 @@ check_argument(struct pf_str s)
 }
 
 static const char *
+check_text(struct pf_str s)
+{
+	static const struct pf_str code = PF_LIT_INIT("{code}");
+
+	for (size_t i = 0; i + code.n <= s.n; i++)
+		if (pf_str_starts(pf_str_from(s, i), code))
+			return NULL;
+	return "must have {code} in it";
+}
+
+static const char *
 check_field(struct pf_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -116,6 +127,16 @@ static const struct pf_conf_key codes_keys[] = {
 	{ "to", PF_CONF_STR, CO(to), 1, 10, "\"email\"",
 	    "Where codes go: the customer's \"email\" or \"phone\".", check_to,
 	    NULL },
+	{ "subject", PF_CONF_STR, CO(subject), 1, 200,
+	    "\"Your code for {shop}\"", "Subject of the message.", NULL, NULL },
+	{ "text", PF_CONF_STR, CO(text), 1, 2000,
+	    "\"Your code for {shop} is {code}.\\n\\n"
+	    "{agent} is signing in to your account for you and will ask for "
+	    "it. It can be used for {minutes} minutes. If you did not ask "
+	    "for this, somebody else knows your password: change it, and tell "
+	    "nobody the code.\\n\"",
+	    "The message, with {code}, {shop}, {agent} and {minutes} in it.",
+	    check_text, NULL },
 	{ "smtp", PF_CONF_OBJ, CO(smtp), 0, 0, "{}",
 	    "The mail server, where there is no command.", NULL, &smtp_table },
 };

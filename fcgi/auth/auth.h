@@ -65,6 +65,12 @@ enum pf_rc auth_device_answer(struct pf_req *rq);
 enum pf_rc auth_agents(struct pf_req *rq);
 enum pf_rc auth_agents_sent(struct pf_req *rq);
 
+/* mediated.c: Mediated Sign-In */
+enum pf_rc auth_mediated(struct pf_req *rq);
+enum pf_rc auth_mediated_code(struct pf_req *rq);
+/* If it is on and its codes can't be sent. */
+void auth_mediated_warn(const struct pf_settings *s);
+
 /* pages.c: the style sheet */
 enum pf_rc auth_style(struct pf_req *rq);
 

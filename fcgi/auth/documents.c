@@ -50,6 +50,29 @@ write_type(struct pf_jw *w, const char *type, const struct pf_strs *scopes)
 	pf_jw_close(w, '}');
 }
 
+/* Section 4.7. */
+static void
+write_mediated(struct pf_jw *w, const struct pf_settings *s)
+{
+	const struct pf_mediated_field *f = s->mediated.fields.v;
+
+	if (s->sign_in.mediated.n == 0)
+		return;
+	pf_jw_open(w, "mediated", '{');
+	pf_jw_str(w, "endpoint", s->mediated_endpoint);
+	write_scopes(w, "scopes", &s->sign_in.mediated);
+	pf_jw_open(w, "fields", '[');
+	for (size_t i = 0; i < s->mediated.fields.n; i++) {
+		pf_jw_open(w, NULL, '{');
+		pf_jw_str(w, "name", f[i].name);
+		pf_jw_str(w, "label", f[i].label);
+		pf_jw_bool(w, "secret", f[i].secret);
+		pf_jw_close(w, '}');
+	}
+	pf_jw_close(w, ']');
+	pf_jw_close(w, '}');
+}
+
 /* Sections 3.1 and 4.4. */
 static void
 write_auth(struct pf_jw *w, const struct pf_settings *s)
@@ -60,6 +83,7 @@ write_auth(struct pf_jw *w, const struct pf_settings *s)
 	pf_jw_str(w, "issuer", s->issuer);
 	write_type(w, "direct", &s->sign_in.direct);
 	write_type(w, "device", &s->sign_in.device);
+	write_mediated(w, s);
 	if (s->sign_in.custom_scopes.n != 0)
 		pf_jw_open(w, "custom_scopes", '{');
 	for (size_t i = 0; i < s->sign_in.custom_scopes.n; i++)

@@ -9,6 +9,7 @@
 #include "core/base/log.h"
 #include "core/poppy/limit.h"
 #include "core/poppy/nonce.h"
+#include "core/poppy/principal.h"
 #include "fcgi/auth/pages.h"
 
 static struct pf_str
@@ -62,6 +63,7 @@ build(struct pf_app *app)
 			app->set.issuer_path, &auth_issuer_routes
 		};
 	app->own = auth;
+	auth_mediated_warn(&app->set);
 	rc = load_pages(app, auth);
 	return rc != PF_OK ? rc : auth_write_documents(app, auth);
 }
@@ -71,12 +73,16 @@ needs(struct pf_req *rq, unsigned bits)
 {
 	enum pf_rc rc = PF_OK;
 
-	if ((bits & ~(unsigned)(PF_OPEN | PF_NO_SESSION_COOKIE)) != 0)
+	if ((bits & ~(unsigned)(PF_OPEN | PF_NO_SESSION_COOKIE |
+	    PF_NEEDS_PROOF)) != 0)
 		return PF_E_BUG;
 	if ((bits & PF_OPEN) != 0)
 		rc = pf_limit_open(rq);
 	if (rc == PF_OK && (bits & PF_NO_SESSION_COOKIE) != 0)
 		rc = auth_page_needs(rq);
+	/* Once a request: a rerun would find its own proof spent. */
+	if (rc == PF_OK && (bits & PF_NEEDS_PROOF) != 0 && rq->who == NULL)
+		rc = pf_principal_by_proof(rq, PF_LIT(""));
 	return rc;
 }
 
@@ -95,6 +101,8 @@ takes_nonces(const struct pf_req *rq)
 {
 	struct pf_str mount = pf_app(rq)->set.mounts.oauth, rest;
 
+	if (rq->route != NULL && (rq->route->needs & PF_NEEDS_PROOF) != 0)
+		return true;
 	rest = pf_str_from(rq->path, mount.n);
 	return pf_str_starts(rq->path, mount) &&
 	    (pf_str_eqz(rest, "/token") || pf_str_eqz(rest, "/device") ||

@@ -5,6 +5,7 @@
 
 #define WELL_KNOWN	"/.well-known"
 #define FORM_MAX	(32u << 10)
+#define JSON_MAX	(32u << 10)
 /* What people see: shut to the browser of an agent. */
 #define PAGE		(PF_OPEN | PF_NO_SESSION_COOKIE)
 
@@ -56,6 +57,10 @@ static const struct pf_route pages[] = {
 	{ PF_POST, "/device", PAGE, PF_FORM, FORM_MAX, auth_device_answer },
 	{ PF_GET, "/agents", PAGE, PF_NONE, 0, auth_agents },
 	{ PF_POST, "/agents", PAGE, PF_FORM, FORM_MAX, auth_agents_sent },
+	{ PF_POST, "/sign-in", PF_NEEDS_PROOF, PF_JSON, JSON_MAX,
+	    auth_mediated },
+	{ PF_POST, "/sign-in/{id}", PF_NEEDS_PROOF, PF_JSON, JSON_MAX,
+	    auth_mediated_code },
 	{ PF_GET, "/style.css", PF_OPEN, PF_NONE, 0, auth_style },
 };
 const struct pf_routes auth_pages_routes = { pages, PF_COUNT(pages) };
