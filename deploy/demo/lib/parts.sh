@@ -5,9 +5,12 @@
 lay_out() {
 	[ ! -e "$dir/shop" ] || [ -f "$dir/shop/sql/seed.sql" ] ||
 	    die "$dir/shop is none of ours: choose another folder"
-	mkdir -p "$dir/run" "$dir/log" "$dir/conf" "$dir/sessions" "$dir/bin"
+	mkdir -p "$dir/run" "$dir/log" "$dir/conf" "$dir/sessions" "$dir/bin" \
+	    "$dir/mail"
 	chmod 755 "$dir" "$dir/run" "$dir/log" "$dir/conf" "$dir/bin"
-	chmod 700 "$dir/sessions"
+	chmod 700 "$dir/sessions" "$dir/mail"
+	cp "$here/mail" "$dir/bin/mail"
+	chmod 755 "$dir/bin/mail"
 	rm -rf "$dir/shop"
 	cp -R "$here/shop" "$dir/shop"
 	chmod -R u+rwX,go+rX "$dir/shop"
@@ -17,7 +20,8 @@ lay_out() {
 	chmod 755 "$dir/bridge"
 	chmod 644 "$dir/bridge/poppy.php"
 	if [ "$(id -u)" = 0 ]; then
-		chown "$web": "$dir/run" "$dir/log" "$dir/sessions"
+		chown "$web": "$dir/run" "$dir/log" "$dir/sessions" \
+		    "$dir/mail"
 	fi
 	as_web test -x "$dir/shop/public" ||
 	    die "user $web can't reach $dir: choose a folder outside of" \
