@@ -64,8 +64,7 @@ pf_park_wake_l(struct pf_serve *s, struct pf_slot *sl, enum pf_wake why)
 		return;
 	pf_park_take_l(s, sl);
 	sl->state = SLOT_QUEUED;
-	pf_push_l(s, &sl->work);
-	sem_post(&s->work);
+	pf_worker_wake(pf_push_l(s, &sl->work));
 }
 
 void
@@ -192,8 +191,7 @@ commit_l(struct pf_serve *s, struct pf_slot *sl, int64_t deadline_ms)
 	}
 	if (sl->woken) {
 		sl->state = SLOT_QUEUED;
-		pf_push_l(s, &sl->work);
-		sem_post(&s->work);
+		pf_worker_wake(pf_push_l(s, &sl->work));
 		return true;
 	}
 	if (!pf_slot_watch_l(s, sl, SLOT_PARKED, ONCE_IN, deadline_ms))

@@ -102,6 +102,7 @@ open_worker(struct pf_serve *s, struct pf_worker *w)
 	enum pf_rc rc;
 
 	w->s = s;
+	sem_init(&w->wake, 0, 0);
 	if ((w->arena = pf_worker_arena(s)) == NULL)
 		return PF_E_MEM;
 	if ((rc = pf_parse_new(&w->parse)) != PF_OK)
@@ -135,9 +136,10 @@ join_workers(struct pf_serve *s)
 
 	pf_lock(s);
 	s->closed = true;
+	for (struct pf_worker *w = s->idle; w != NULL; w = w->below)
+		pf_worker_wake(w);
+	s->idle = NULL;
 	pf_unlock(s);
-	for (unsigned i = 0; i < s->nworkers; i++)
-		sem_post(&s->work);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += JOIN_S;
 	for (unsigned i = 0; i < s->nworkers; i++) {
@@ -165,6 +167,7 @@ close_workers(struct pf_serve *s)
 		pf_parse_free(w->parse);
 		pf_worker_arena_free(w->arena);
 		pf_worker_arena_free(w->spare);
+		sem_destroy(&w->wake);
 	}
 }
 
@@ -229,7 +232,6 @@ pf_serve_run(const struct pf_serve_opts *opts)
 	if ((rc = take_opts(&s, opts)) != PF_OK)
 		return rc;
 	pthread_mutex_init(&s.lock, NULL);
-	sem_init(&s.work, 0, 0);
 	if ((rc = init(&s)) == PF_OK)
 		rc = serve(&s, &started);
 	close_workers(&s);
@@ -244,7 +246,6 @@ pf_serve_run(const struct pf_serve_opts *opts)
 	pf_listen_close(&s);
 	pf_event_close(&s);
 	free(s.workers);
-	sem_destroy(&s.work);
 	pthread_mutex_destroy(&s.lock);
 	return rc;
 }
@@ -265,15 +266,13 @@ pf_serve_job(struct pf_serve *s,
 	taken = !s->closed && s->njobs < MAX_JOBS;
 	if (taken) {
 		s->njobs++;
-		pf_push_l(s, &job->work);
+		pf_worker_wake(pf_push_l(s, &job->work));
 	}
 	pf_unlock(s);
-	if (!taken) {
-		free(job);
-		return PF_E_BUSY;
-	}
-	sem_post(&s->work);
-	return PF_OK;
+	if (taken)
+		return PF_OK;
+	free(job);
+	return PF_E_BUSY;
 }
 
 void

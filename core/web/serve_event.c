@@ -96,20 +96,15 @@ pf_event_close(struct pf_serve *s)
 static void
 want_reload(struct pf_serve *s)
 {
-	bool push;
-
 	if (s->o.ops->reload == NULL)
 		return;
 	pf_lock(s);
-	push = !s->reload_out;
-	if (push)
-		pf_push_l(s, &s->reload);
-	else
+	if (s->reload_out)
 		s->reload_again = true;
+	else
+		pf_worker_wake(pf_push_l(s, &s->reload));
 	s->reload_out = true;
 	pf_unlock(s);
-	if (push)
-		sem_post(&s->work);
 }
 
 static void
@@ -202,8 +197,7 @@ tick_l(struct pf_serve *s, int64_t now)
 	    s->tick_out || now < s->tick_at_ms)
 		return;
 	s->tick_out = true;
-	pf_push_l(s, &s->tick);
-	sem_post(&s->work);
+	pf_worker_wake(pf_push_l(s, &s->tick));
 }
 
 static void

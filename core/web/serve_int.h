@@ -115,6 +115,8 @@ struct pf_worker {
 	struct pf_arena *arena;	/* of the next new request */
 	struct pf_arena *spare;	/* takes its place when that one parks */
 	struct pf_parse *parse;
+	sem_t wake;
+	struct pf_worker *below;	/* in the stack of idle ones */
 };
 
 struct pf_listen {
@@ -142,14 +144,14 @@ struct pf_serve {
 	int64_t emfile_log_ms, bad_log_ms;
 
 	pthread_mutex_t lock;
-	sem_t work;		/* counts what is in the queue */
 	/* All below is guarded by lock. */
 	struct pf_work *head, **tail;
+	struct pf_worker *idle;	/* who came last goes first: see next() */
 	struct pf_work tick, reload;
 	bool tick_out, reload_out, reload_again;
 	int64_t tick_at_ms;
 	unsigned njobs;
-	bool closed;		/* no more jobs are taken */
+	bool closed;		/* no more jobs are taken, workers end */
 
 	struct pf_slot **chunk;
 	size_t nchunks;
@@ -190,8 +192,9 @@ void pf_slot_watch(struct pf_serve *s, struct pf_slot *sl,
     enum slot_state state, uint32_t events, int64_t due_ms);
 /* Wait for the next request of a kept connection. */
 void pf_slot_again(struct pf_serve *s, struct pf_slot *sl);
-/* The queue of work; sem_post() of work follows each push. */
-void pf_push_l(struct pf_serve *s, struct pf_work *w);
+/* Queue work. The idle worker that must be woken for it, or NULL. */
+PF_MUST struct pf_worker *pf_push_l(struct pf_serve *s, struct pf_work *w);
+void pf_worker_wake(struct pf_worker *w);	/* NULL: nobody */
 void pf_slot_push(struct pf_serve *s, struct pf_slot *sl);
 /* Make the event thread look up. */
 void pf_poke_l(struct pf_serve *s);

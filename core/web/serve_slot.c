@@ -239,24 +239,31 @@ pf_slot_again(struct pf_serve *s, struct pf_slot *sl)
 		pf_slot_end(s, sl);
 }
 
-void
+struct pf_worker *
 pf_push_l(struct pf_serve *s, struct pf_work *w)
 {
+	struct pf_worker *first = s->idle;
+
 	w->next = NULL;
 	*s->tail = w;
 	s->tail = &w->next;
+	if (first != NULL)
+		s->idle = first->below;
+	return first;
 }
 
 void
 pf_slot_push(struct pf_serve *s, struct pf_slot *sl)
 {
+	struct pf_worker *w;
+
 	sl->id = sl->gate.id;
 	sl->keep = sl->gate.keep;
 	pf_lock(s);
 	pf_timer_clear_l(s, sl);
 	sl->state = SLOT_QUEUED;
-	pf_push_l(s, &sl->work);
+	w = pf_push_l(s, &sl->work);
 	pf_unlock(s);
 	/* Out of the lock: the one it wakes need not wait for us. */
-	sem_post(&s->work);
+	pf_worker_wake(w);
 }

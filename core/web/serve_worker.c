@@ -303,30 +303,56 @@ run_reload(struct pf_worker *w)
 	} while (again);
 }
 
-/* The next piece of work, or NULL at the end. */
-static struct pf_work *
-next(struct pf_serve *s)
+void
+pf_worker_wake(struct pf_worker *w)
 {
-	struct pf_work *work;
+	if (w != NULL)
+		sem_post(&w->wake);
+}
+
+static struct pf_work *
+take_l(struct pf_serve *s)
+{
+	struct pf_work *work = s->head;
 	struct pf_slot *sl;
 
-	/* One post for each piece of work, and one a worker at the end. */
-	while (sem_wait(&s->work) != 0)
-		;
+	if (work == NULL)
+		return NULL;
+	s->head = work->next;
+	if (s->head == NULL)
+		s->tail = &s->head;
+	if (work->kind == WORK_JOB)
+		s->njobs--;
+	if (work->kind == WORK_SLOT) {
+		sl = (struct pf_slot *)(void *)work;
+		sl->state = SLOT_RUNNING;
+		sl->wait.why = sl->why;
+		sl->woken = false;
+		s->stats.requests += sl->ops == NULL && sl->rq == NULL;
+	}
+	return work;
+}
+
+/*
+ * The next piece of work, or NULL at the end. Of the idle workers the one that
+ * was busy last is woken first: its connection to PostgreSQL, the process there
+ * and all caches are warm, while in turn they would all be cold.
+ */
+static struct pf_work *
+next(struct pf_worker *w)
+{
+	struct pf_serve *s = w->s;
+	struct pf_work *work;
+
 	pf_lock(s);
-	if ((work = s->head) != NULL) {
-		s->head = work->next;
-		if (s->head == NULL)
-			s->tail = &s->head;
-		if (work->kind == WORK_JOB)
-			s->njobs--;
-		if (work->kind == WORK_SLOT) {
-			sl = (struct pf_slot *)(void *)work;
-			sl->state = SLOT_RUNNING;
-			sl->wait.why = sl->why;
-			sl->woken = false;
-			s->stats.requests += sl->ops == NULL && sl->rq == NULL;
-		}
+	while ((work = take_l(s)) == NULL && !s->closed) {
+		w->below = s->idle;
+		s->idle = w;
+		pf_unlock(s);
+		/* Who wakes a worker has taken it off the stack. */
+		while (sem_wait(&w->wake) != 0)
+			;
+		pf_lock(s);
 	}
 	pf_unlock(s);
 	return work;
@@ -338,7 +364,7 @@ pf_worker_main(void *arg)
 	struct pf_worker *w = arg;
 	struct pf_work *work;
 
-	while ((work = next(w->s)) != NULL) {
+	while ((work = next(w)) != NULL) {
 		switch (work->kind) {
 		case WORK_SLOT:
 			run_slot(w, (struct pf_slot *)(void *)work);

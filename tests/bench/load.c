@@ -9,7 +9,9 @@
  *		or calls of BASE/api/ping after one start a connection;
  *		everything is signed before the clock starts.
  *		BASE is the public URL that proofs name; CLIENTS is how many
- *		client_ids (BASE/agent/N) take turns.
+ *		client_ids (BASE/agent/N) take turns. With more than one each
+ *		connection comes from its own address, 127.0.0.1 and on; one
+ *		agent is on one host.
  *
  * Prints one line of JSON: requests, failed, seconds, p50_us, p99_us.
  */
@@ -192,11 +194,14 @@ call_request(struct conn *c)
 }
 
 static void
-open_conn(struct conn *c)
+open_conn(struct conn *c, uint32_t from)
 {
+	struct sockaddr_in own = { .sin_family = AF_INET };
 	int one = 1;
 
+	own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + from);
 	if ((c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
+	    bind(c->fd, (struct sockaddr *)&own, sizeof(own)) != 0 ||
 	    connect(c->fd, (struct sockaddr *)&server, sizeof(server)) != 0)
 		die("can't connect");
 	(void)setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
@@ -275,7 +280,8 @@ by_size(const void *a, const void *b)
 }
 
 static void
-prepare(struct conn *c, const char *mode, size_t n, size_t clients)
+prepare(struct conn *c, const char *mode, size_t n, size_t clients,
+    uint32_t from)
 {
 	bool guard = strcmp(mode, "guard") == 0;
 	bool bad = strcmp(mode, "bad") == 0;
@@ -287,7 +293,7 @@ prepare(struct conn *c, const char *mode, size_t n, size_t clients)
 	c->request = calloc(n, sizeof(*c->request));
 	if (c->us == NULL || c->request == NULL)
 		die("no memory");
-	open_conn(c);
+	open_conn(c, from);
 	if (guard)
 		first_start(c);
 	for (size_t i = 0; i < n; i++)
@@ -305,7 +311,8 @@ measure(const char *mode, size_t nconns, size_t total, size_t clients)
 	if (c == NULL || all == NULL)
 		die("no memory");
 	for (size_t i = 0; i < nconns; i++)
-		prepare(&c[i], mode, n, clients);
+		prepare(&c[i], mode, n, clients,
+		    clients > 1 ? (uint32_t)i : 0);
 	t = pf_mono_us();
 	for (size_t i = 0; i < nconns; i++)
 		if (pthread_create(&c[i].thread, NULL, run_conn, &c[i]) != 0)
