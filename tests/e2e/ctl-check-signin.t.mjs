@@ -115,7 +115,7 @@ test('the shop\'s login page: missing, open to agents', [], async (t) => {
 });
 
 for (const path of ['/poppy/login', '/poppy/agents', '/poppy/device',
-	'/poppy/style.css'])
+	'/poppy/style.css', '/poppy/sign-in'])
 	test(`a web server that doesn't know ${path}`, [], async (t) => {
 		const s = await other('path', path);
 		const r = check({ conf: s.conf });
@@ -145,18 +145,14 @@ test('a web server that takes cookies away', [], async (t) => {
 });
 
 test('Mediated Sign-In without one-time codes', [], (t) => {
-	const with_ = (more) => check({ conf: bent((c) => {
-		c.sign_in.mediated = ['poppy:read'];
-		Object.assign(c, more);
-	}) });
+	const with_ = (more) => check({ conf: bent((c) =>
+	    Object.assign(c, more)) });
 
-	finds(t, with_({}), 'settings', /no way to send one-time codes/,
+	finds(t, with_({ codes: {} }), 'settings', /no way to send one-time codes/,
 	    'warning');
-	finds(t, with_({ mediated: { code: 'never' },
-		codes: { command: ['/bin/true'] } }), 'settings',
-	/code is never/, 'warning');
-	t.ok(!with_({ codes: { command: ['/bin/true'] } }).bad.some((p) =>
-	    /code/.test(p.text)), 'with a way');
+	finds(t, with_({ mediated: { code: 'never' } }), 'settings',
+	    /code is never/, 'warning');
+	t.ok(!check().bad.some((p) => /code/.test(p.text)), 'with a way');
 });
 
 test('bridge.ini', [], (t) => {
@@ -179,9 +175,21 @@ test('bridge.ini', [], (t) => {
 		finds(t, ini(other), 'bridge', /pages must be "https:.*\/poppy"/);
 });
 
+test('programs that run with other settings', [], (t) => {
+	const conf = bent(() => {});
+
+	w.restart();
+	finds(t, check({ conf }), 'documents',
+	    /authorization_endpoint is "" and must/);
+}, { timeout: 90000 });
+
 await run({
 	before: async () => {
-		w = await World.up({ bend: signinSettings });
+		w = await World.up({ bend: (c) => {
+			signinSettings(c);
+			c.sign_in.mediated = ['poppy:read'];
+			c.codes = { command: ['/bin/true'] };
+		} });
 		dir = mkdtempSync('/tmp/check-');
 		chmodSync(dir, 0o755);
 		({ check, bent, finds, other } = checker(w, dir));

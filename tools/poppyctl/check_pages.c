@@ -143,6 +143,28 @@ leads_to_login(struct check *k, struct pf_str url, struct pf_str login)
 	return false;
 }
 
+/* Agents send JSON there: a form is refused, by poppy-auth and in JSON. */
+static bool
+mediated_there(struct check *k)
+{
+	const struct ctl_ask ask = {
+		.method = "POST", .url = k->c->set.mediated_endpoint,
+		.form = PF_LIT("x=")
+	};
+	struct ctl_reply rp;
+
+	if (k->c->set.sign_in.mediated.n == 0)
+		return true;
+	if (!ck_ask(k, "pages", &ask, &rp))
+		return false;
+	if ((rp.status == 401 || rp.status == 415) &&
+	    pf_str_starts(rp.content_type, PF_LIT("application/json")))
+		return true;
+	ck_say(k, CK_FAULT, "pages", "%.*s: status %d instead of 415 in JSON: "
+	    "is the path led to poppy-auth?", PF_STRF(ask.url), rp.status);
+	return false;
+}
+
 bool
 ck_signs_in(const struct check *k)
 {
@@ -172,7 +194,8 @@ ck_pages(struct check *k)
 	    style_there(k, ck_join(k, mount, "/style.css", PF_LIT(""))) &&
 	    leads_to_login(k, ck_join(k, mount, "/agents", PF_LIT("")),
 	    login) &&
-	    leads_to_login(k, s->verification_uri, login))
+	    leads_to_login(k, s->verification_uri, login) &&
+	    mediated_there(k))
 		ck_say(k, CK_OK, "pages", "%.*s: login, agents and device are "
 		    "there, with the policy that was sent, and closed to "
 		    "agents' browsers", PF_STRF(mount));

@@ -166,6 +166,20 @@ endpoint_answers(struct check *k, struct pf_str url)
 	return false;
 }
 
+/* What the types of sign-in that are on need among the OAuth endpoints. */
+static bool
+signs_in(struct check *k, struct pf_str url, const struct pf_json *doc)
+{
+	const struct pf_settings *s = &k->c->set;
+
+	if (s->sign_in.direct.n != 0 && !member_is(k, url, doc,
+	    "authorization_endpoint", s->authorization_endpoint))
+		return false;
+	return s->sign_in.device.n == 0 || (member_is(k, url, doc,
+	    "device_authorization_endpoint", s->device_endpoint) &&
+	    endpoint_answers(k, s->device_endpoint));
+}
+
 /* Section 3.2; RFC 8414, 3. */
 static void
 judge_metadata(struct check *k)
@@ -190,7 +204,8 @@ judge_metadata(struct check *k)
 			return;
 		}
 	if (!endpoint_answers(k, s->token_endpoint) ||
-	    !endpoint_answers(k, s->revocation_endpoint))
+	    !endpoint_answers(k, s->revocation_endpoint) ||
+	    !signs_in(k, url, doc))
 		return;
 	ck_say(k, CK_OK, "documents", "%.*s: the issuer byte for byte, %zu "
 	    "domains, its endpoints answer", PF_STRF(url), s->domains.n);
