@@ -312,6 +312,7 @@ pf_pages_load(struct pf_arena *a, const struct pf_settings *s,
 	p->shop = s->pages.shop_name.n != 0 ? s->pages.shop_name :
 	    s->organization.name;
 	p->logo = s->pages.logo;
+	p->shop_login = s->login.by_shop ? s->login.shop_url : PF_NOSTR;
 	p->home = s->pages.home_url.n != 0 ? s->pages.home_url : PF_LIT("/");
 	if ((rc = load_languages(&l, p)) != PF_OK ||
 	    (rc = load_templates(&l, p)) != PF_OK ||

@@ -27,6 +27,8 @@ struct pf_pages {
 	struct pf_str css_version;
 	struct pf_str style;	/* its URL, with the version */
 	struct pf_str shop, logo, home;
+	struct pf_str shop_login;	/* the shop's own login page, where a
+					 * form ends that finds nobody in */
 };
 
 /* PF_E_INPUT with *fault. */

@@ -138,15 +138,16 @@ list_languages(struct pf_req *rq, const struct pf_pages *p,
 	return PF_OK;
 }
 
-/* The shop's own logo may be elsewhere, too. */
+/* The shop's own logo and login page may be elsewhere, too. */
 static enum pf_rc
-allow_logo(struct pf_req *rq, const struct pf_pages *p,
+allow_shop(struct pf_req *rq, const struct pf_pages *p,
     const struct pf_page *page, struct pf_page_allow *allow)
 {
 	struct pf_str *urls;
 	size_t n = page->allow.images.n;
 
 	*allow = page->allow;
+	allow->form = p->shop_login;
 	if (p->logo.n == 0)
 		return PF_OK;
 	urls = pf_arena_alloc(rq->arena, (n + 1) * sizeof(*urls));
@@ -171,7 +172,7 @@ pf_pages_send(struct pf_req *rq, const struct pf_pages *p,
 	enum pf_rc rc;
 
 	if ((rc = list_languages(rq, p, lang, &languages)) != PF_OK ||
-	    (rc = allow_logo(rq, p, page, &allow)) != PF_OK)
+	    (rc = allow_shop(rq, p, page, &allow)) != PF_OK)
 		return rc;
 	const struct pf_var v[] = {
 		PF_VAR("shop", p->shop), PF_VAR("logo", p->logo),

@@ -62,8 +62,13 @@ add_origin(struct pf_buf *b, const struct pf_url *u)
 		pf_buf_fmt(b, ":%d", u->port);
 }
 
-/* The page of an agent on this computer may be at [::1], which no source can
- * name: its scheme must do. */
+/*
+ * Chromium judges each redirect that follows a form, not the first alone: an
+ * agent whose redirect_uri leads on to its app on another host would leave the
+ * customer with a button that seems to do nothing. So any https page may follow
+ * on the page that has such a form, and by name the agent's own, which may be
+ * one on this computer; at [::1] no source can name it, and its scheme must do.
+ */
 static void
 add_redirect(struct pf_buf *b, struct pf_str url)
 {
@@ -74,10 +79,23 @@ add_redirect(struct pf_buf *b, struct pf_str url)
 	pf_buf_char(b, ' ');
 	if (is_source(&u)) {
 		add_origin(b, &u);
-		return;
+	} else {
+		pf_buf_add(b, u.scheme);
+		pf_buf_char(b, ':');
 	}
-	pf_buf_add(b, u.scheme);
-	pf_buf_char(b, ':');
+	pf_buf_addz(b, " https:");
+}
+
+static void
+add_form(struct pf_buf *b, struct pf_str url)
+{
+	struct pf_url u;
+
+	if (!pf_str_given(url) || pf_url_parse(url, &u) != PF_OK ||
+	    !is_source(&u))
+		return;
+	pf_buf_char(b, ' ');
+	add_origin(b, &u);
 }
 
 static void
@@ -107,8 +125,10 @@ put_csp(struct pf_req *rq, const struct pf_page_allow *allow)
 	if (allow != NULL)
 		add_images(&b, &allow->images);
 	pf_buf_addz(&b, "; form-action 'self'");
-	if (allow != NULL)
+	if (allow != NULL) {
+		add_form(&b, allow->form);
 		add_redirect(&b, allow->redirect);
+	}
 	pf_resp_header(rq, "Content-Security-Policy", pf_buf_str(&b));
 }
 

@@ -13,9 +13,13 @@ void pf_html(struct pf_buf *b, struct pf_str s);
 
 /* What one page may do beyond what all may. */
 struct pf_page_allow {
-	/* Where its form leads in the end: Chromium judges form-action by each
-	 * redirect, too. A URL; PF_NOSTR: our own origin alone. */
+	/* Where its form leads in the end, and from there on: Chromium judges
+	 * form-action by each redirect, too. A URL; PF_NOSTR: our own origin
+	 * alone. */
 	struct pf_str redirect;
+	/* Where any form may lead besides: the origin of this URL, or
+	 * PF_NOSTR. */
+	struct pf_str form;
 	/* Images from the origins of these https URLs; others are passed
 	 * over. */
 	struct pf_strs images;

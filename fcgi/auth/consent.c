@@ -98,7 +98,8 @@ send_page(struct asking *q, const struct auth_agent *agent,
 	const struct pf_page page = {
 		.id = PF_PAGE_CONSENT, .status = 200, .lang = p->lang, .v = v,
 		.n = PF_COUNT(v),
-		.allow = { redirect, { &agent->logo, agent->logo.n > 0 } },
+		.allow.redirect = redirect,
+		.allow.images = { &agent->logo, agent->logo.n > 0 },
 	};
 
 	return pf_pages_send(p->rq, auth_of(p->rq)->pages, &page);

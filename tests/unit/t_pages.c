@@ -225,12 +225,12 @@ test_builtin(const struct pf_pages *p)
 static const struct { const char *page, *image, *want; } policies[] = {
 	{ NULL, NULL, "img-src 'self'; form-action 'self'" },
 	{ "https://agent.example/cb?a=b", NULL,
-	    "form-action 'self' https://agent.example" },
+	    "form-action 'self' https://agent.example https:" },
 	{ "https://agent.example:8443/cb", NULL,
-	    "form-action 'self' https://agent.example:8443" },
+	    "form-action 'self' https://agent.example:8443 https:" },
 	{ "http://127.0.0.1:1234/cb", NULL,
-	    "form-action 'self' http://127.0.0.1:1234" },
-	{ "http://[::1]:1234/cb", NULL, "form-action 'self' http:" },
+	    "form-action 'self' http://127.0.0.1:1234 https:" },
+	{ "http://[::1]:1234/cb", NULL, "form-action 'self' http: https:" },
 	{ "javascript:alert(1)", NULL, "form-action 'self'" },
 	{ "https://a.example; script-src *", NULL, "form-action 'self'" },
 	{ NULL, "https://a.example/l.png",
@@ -251,8 +251,9 @@ test_headers(void)
 	for (size_t i = 0; i < PF_COUNT(policies); i++) {
 		fresh(&rq);
 		image = pf_str(policies[i].image);
-		allow = (struct pf_page_allow){ pf_str(policies[i].page),
-		    { &image, image.n > 0 } };
+		allow = (struct pf_page_allow){
+		    .redirect = pf_str(policies[i].page),
+		    .images = { &image, image.n > 0 } };
 		tap_is(pf_page_send(&rq, 200, PF_LIT("x"), &allow), PF_OK,
 		    "sent");
 		csp = header(&rq, "Content-Security-Policy");
@@ -268,6 +269,26 @@ test_headers(void)
 	    "no referrer elsewhere");
 	tap_is_z(header(&rq, "Cache-Control"), "no-store", "not stored");
 	tap_is_z(header(&rq, "X-Content-Type-Options"), "nosniff", "no guess");
+}
+
+/* With login by the shop, a form that finds nobody logged in ends there. */
+static void
+test_shop_login(void)
+{
+	struct pf_conf_fault fault;
+	const struct pf_pages *p;
+	struct pf_req rq;
+
+	set.login.by_shop = true;
+	set.login.shop_url = PF_LIT("https://www.shop.example/login?x=1");
+	tap_need(pf_pages_load(&kept, &set, &fault, &p) == PF_OK, "loaded");
+	fresh(&rq);
+	tap_is(pf_pages_say(&rq, p, PF_SAY_ABSENT, PF_NOSTR, NULL), PF_OK,
+	    "said");
+	tap_ok(pf_str_ends(header(&rq, "Content-Security-Policy"),
+	    PF_LIT("form-action 'self' https://www.shop.example")),
+	    "forms may end there");
+	set.login.by_shop = false;
 }
 
 static const struct { const char *query, *cookie, *locale, *accept, *want; }
@@ -441,6 +462,7 @@ main(void)
 	}
 	test_builtin(p);
 	test_headers();
+	test_shop_login();
 	test_language(p);
 	test_texts(p);
 	test_style(p);
