@@ -10,7 +10,7 @@
 /* How many wait for each thread: some eight seconds' work at bcrypt's usual
  * cost. */
 #define QUEUE_EACH	32u
-#define PATIENCE_MS	20000
+#define PATIENCE_MS	15000
 #define NICE		5
 #define HEAD_MAX	12		/* of a hash, in the log */
 #define KIND_MAX	32
