@@ -55,10 +55,13 @@ verifier_ok(struct pf_str s)
 static enum pf_rc
 read_code(struct auth_asking *q, struct redeeming *c)
 {
-	struct pf_str code, verifier;
+	struct pf_str code, verifier, session;
 	enum pf_rc rc;
 
-	if ((rc = auth_field(q, "code", &code)) != PF_OK ||
+	/* What is missing is told before what is there is judged. */
+	if ((!q->bearer &&
+	    (rc = auth_field(q, "session_id", &session)) != PF_OK) ||
+	    (rc = auth_field(q, "code", &code)) != PF_OK ||
 	    (rc = auth_field(q, "redirect_uri", &c->redirect)) != PF_OK ||
 	    (rc = auth_field(q, "code_verifier", &verifier)) != PF_OK)
 		return rc;
@@ -78,8 +81,6 @@ read_session(struct auth_asking *q, struct redeeming *c)
 
 	if ((rc = auth_named_session(q, &c->to.sid, &c->to.named)) != PF_OK)
 		return rc;
-	if (!c->to.named && !q->bearer)
-		return pf_fail(q->rq, PF_INVALID_REQUEST, "session_id missing");
 	if (c->to.named)
 		c->bucket = c->to.sid.bucket;
 	return PF_OK;

@@ -37,17 +37,16 @@ struct polling {
 static enum pf_rc
 read_poll(struct auth_asking *q, struct polling *c)
 {
-	struct pf_str code;
+	struct pf_str code, session;
 	enum pf_rc rc;
 
-	if ((rc = auth_field(q, "device_code", &code)) != PF_OK)
+	if ((rc = auth_field(q, "device_code", &code)) != PF_OK ||
+	    (rc = auth_field(q, "session_id", &session)) != PF_OK)
 		return rc;
 	if (pf_token_parse("pdc_", code, NULL) != PF_OK)
 		return pf_fail(q->rq, PF_INVALID_GRANT, "no such device_code");
 	if ((rc = auth_named_session(q, &c->to.sid, &c->to.named)) != PF_OK)
 		return rc;
-	if (!c->to.named)
-		return pf_fail(q->rq, PF_INVALID_REQUEST, "session_id missing");
 	return pf_token_hash(code, &c->code);
 }
 

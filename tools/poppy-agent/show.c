@@ -8,6 +8,7 @@
 #include "core/base/json.h"
 
 #define OUT_MAX		(4u << 20)
+#define NOW_MAX		16384	/* an authorization URL and a few words */
 #define NOTE_MAX	600
 
 static const struct {
@@ -128,7 +129,7 @@ ag_show_note(struct ag_show *sh, const char *fmt, ...)
 void
 ag_show_now(const struct ag_show *sh, const char *fmt, ...)
 {
-	char text[NOTE_MAX];
+	char text[NOW_MAX];
 	struct pf_buf b;
 	va_list ap;
 
@@ -136,7 +137,7 @@ ag_show_now(const struct ag_show *sh, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	pf_buf_init(&b, sh->arena, OUT_MAX);
-	ag_escape(&b, pf_str(text), false);
+	ag_escape(&b, pf_str(text), true);
 	fprintf(stderr, "poppy-agent: %.*s\n", PF_STRF(pf_buf_str(&b)));
 	fflush(stderr);
 }

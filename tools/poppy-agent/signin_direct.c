@@ -150,7 +150,7 @@ wait_for_browser(struct agent *ag, struct direct *d)
 			d->query = query_of(line);
 			return PF_OK;
 		}
-		if (rc == PF_E_ABSENT && reads)
+		if (rc == PF_OK || (rc == PF_E_ABSENT && reads))
 			continue;
 		/* Nobody types here; only serve is left. */
 		reads = false;

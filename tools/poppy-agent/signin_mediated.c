@@ -126,7 +126,10 @@ send_code(struct agent *ag, struct mediated *m)
 	if (pf_json_obj(m->doc, "code", &told) != PF_OK ||
 	    pf_json_str(told, "sent_to", &sent_to) != PF_OK)
 		ag_show_note(&ag->show, "code.sent_to is missing (R-4.7-5)");
-	ag_show_now(&ag->show, "a code was sent: %.*s", PF_STRF(sent_to));
+	pf_buf_init(&b, &ag->arena, 4096);
+	ag_escape(&b, pf_str_head(sent_to, 300), false);
+	ag_show_now(&ag->show, "a code was sent: %.*s",
+	    PF_STRF(pf_buf_str(&b)));
 	if ((rc = ag_read_line(ag, "Code: ", false, &code)) != PF_OK)
 		return rc;
 	pf_buf_init(&b, &ag->arena, 4096);

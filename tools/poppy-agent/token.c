@@ -146,7 +146,8 @@ static enum pf_rc
 show_member(void *ctx, struct pf_str key, const struct pf_json *v)
 {
 	struct agent *ag = ctx;
-	bool secret = pf_str_ends(key, PF_LIT("_token"));
+	bool secret = pf_str_ends(key, PF_LIT("_token")) ||
+	    pf_str_eqz(key, "device_code");
 	struct pf_str s;
 	struct pf_buf b;
 
