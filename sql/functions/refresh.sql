@@ -2,7 +2,8 @@
 -- in, or for a new Session p_new_sid, signed in from the start.
 --   ok			scopes, and how long the grant still is. rotated: the
 --			successor is what the agent must use from now on
---   dead		unknown, another client's, revoked or over
+--   dead		unknown, another client's, revoked or over, or the shop has
+--		closed the account
 --   reused		it has had its successor for longer than p_grace_s: the
 --			grant is revoked now
 --   target		the grant is for another resource
@@ -61,7 +62,8 @@ BEGIN
 	    AND g.client_no = p_client_no AND g.revoked_at IS NULL
 	    AND g.expires_at > now_at
 	FOR NO KEY UPDATE OF g;
-	IF NOT FOUND THEN
+	IF NOT FOUND OR poppy.customer_status(of_account) IS DISTINCT FROM 'ok'
+	THEN
 		outcome := 'dead';
 		RETURN;
 	END IF;
