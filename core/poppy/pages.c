@@ -78,18 +78,24 @@ static const struct pf_tpl_name message_names[] = {
 	TEXT("title"), TEXT("text"), URL("next"), TEXT("next_text"), END
 };
 
+/* must: what a page of theirs has to show as well. A customer has to see who
+ * asks by what can't be forged, and no form works without its hidden fields. */
 static const struct {
 	const char *file;
 	const struct pf_tpl_name *names;
+	const char *must;
 } pages[PF_PAGE_COUNT] = {
-	[PF_PAGE_LOGIN] = { "login.html", login_names },
-	[PF_PAGE_LANDING] = { "landing.html", landing_names },
-	[PF_PAGE_CONSENT] = { "consent.html", consent_names },
-	[PF_PAGE_CODE] = { "code.html", code_names },
-	[PF_PAGE_DONE] = { "done.html", done_names },
-	[PF_PAGE_AGENTS] = { "agents.html", agents_names },
-	[PF_PAGE_DISCONNECT] = { "disconnect.html", disconnect_names },
-	[PF_PAGE_MESSAGE] = { "message.html", message_names },
+	[PF_PAGE_LOGIN] = { "login.html", login_names, "action hidden login" },
+	[PF_PAGE_LANDING] = { "landing.html", landing_names,
+	    "action hidden account" },
+	[PF_PAGE_CONSENT] = { "consent.html", consent_names, "action hidden "
+	    "agent agent_host redirect_host account scopes user_code" },
+	[PF_PAGE_CODE] = { "code.html", code_names, "action" },
+	[PF_PAGE_DONE] = { "done.html", done_names, "" },
+	[PF_PAGE_AGENTS] = { "agents.html", agents_names, "agents" },
+	[PF_PAGE_DISCONNECT] = { "disconnect.html", disconnect_names,
+	    "action hidden" },
+	[PF_PAGE_MESSAGE] = { "message.html", message_names, "title text" },
 };
 
 struct loading {
@@ -252,6 +258,18 @@ load_languages(struct loading *l, struct pf_pages *p)
 }
 
 static enum pf_rc
+check_shown(const struct loading *l, const struct pf_pages *p, size_t i)
+{
+	struct pf_str rest = pf_str(pages[i].must), name;
+
+	while (pf_str_cut(&rest, ' ', &name))
+		if (name.n > 0 && !pf_tpl_shows(p->page[i], name))
+			return pf_conf_refuse(l->fault, pages[i].file, 0,
+			    "pages", "must show {{%.*s}}", PF_STRF(name));
+	return PF_OK;
+}
+
+static enum pf_rc
 load_templates(struct loading *l, struct pf_pages *p)
 {
 	const struct pf_tpl_files files = { find_file, l };
@@ -260,7 +278,7 @@ load_templates(struct loading *l, struct pf_pages *p)
 	for (size_t i = 0; i < PF_PAGE_COUNT; i++) {
 		rc = pf_tpl_read(l->arena, &files, pages[i].file,
 		    pages[i].names, common, l->fault, &p->page[i]);
-		if (rc != PF_OK)
+		if (rc != PF_OK || (rc = check_shown(l, p, i)) != PF_OK)
 			return rc;
 	}
 	return PF_OK;

@@ -64,6 +64,8 @@ PF_MUST enum pf_rc pf_tpl_read(struct pf_arena *a,
     const struct pf_tpl_files *files, const char *file,
     const struct pf_tpl_name *names, const struct pf_tpl_name *common,
     struct pf_conf_fault *fault, const struct pf_tpl **out);
+/* Does it print that value, or the rows of that list, or is it in a text? */
+bool pf_tpl_shows(const struct pf_tpl *t, struct pf_str name);
 /* Call fn with each text of the page that is to be translated. */
 void pf_tpl_messages(const struct pf_tpl *t,
     void (*fn)(void *ctx, struct pf_str id), void *ctx);

@@ -433,6 +433,36 @@ pf_tpl_read(struct pf_arena *a, const struct pf_tpl_files *files,
 	return PF_OK;
 }
 
+static bool
+in_text(struct pf_str text, struct pf_str name)
+{
+	for (size_t i = 0; i < text.n; i++)
+		if (pf_str_eq(pf_lang_slot(text, i), name))
+			return true;
+	return false;
+}
+
+static bool
+shows(const struct pf_tpl_node *n, struct pf_str name)
+{
+	for (; n != NULL; n = n->next) {
+		if ((n->op == PF_OP_VALUE || n->op == PF_OP_EACH) &&
+		    pf_str_eq(n->s, name))
+			return true;
+		if (n->op == PF_OP_MESSAGE && in_text(n->s, name))
+			return true;
+		if (shows(n->kids, name) || shows(n->otherwise, name))
+			return true;
+	}
+	return false;
+}
+
+bool
+pf_tpl_shows(const struct pf_tpl *t, struct pf_str name)
+{
+	return shows(t->first, name);
+}
+
 static void
 messages(const struct pf_tpl_node *n,
     void (*fn)(void *ctx, struct pf_str id), void *ctx)

@@ -405,6 +405,10 @@ static const struct { const char *name, *text, *file; int line; } own_bad[] = {
 	{ "hidden.html", "{{nobody}}", "hidden.html", 1 },
 	{ "message.html", "{{> ../../etc/passwd}}", "message.html", 1 },
 	{ "message.html", "{{> .hidden}}", "message.html", 1 },
+	{ "consent.html", "{{action}}{{#each hidden}}{{value}}{{/each}}"
+	    "{{agent}}{{#if agent_host}}{{/if}}", "consent.html", 0 },
+	{ "login.html", "{{action}}", "login.html", 0 },
+	{ "agent.html", "{{agent}}", "consent.html", 0 },
 	{ "de.mo", "rubbish", "de.mo", 0 },
 	{ "Nederlands.mo", "rubbish", "Nederlands.mo", 0 },
 };
@@ -418,7 +422,8 @@ test_own(void)
 
 	tap_need(mkdtemp(folder) != NULL, "a folder");
 	set.pages.folder = pf_str(folder);
-	put_file("message.html", "<p>{{title}} by the shop</p>\n");
+	put_file("message.html", "<p>{{title}} by the shop"
+	    "{{#if next}}{{text}}{{/if}}</p>\n");
 	put_file("shop.css", "/* ours */");
 	tap_is(pf_pages_load(&kept, &set, &fault, &p), PF_OK, "loaded");
 	tap_ok(pf_str_ends(p->css, PF_LIT("/* ours */")), "with a sheet more");

@@ -272,6 +272,31 @@ test_good(void)
 	    "a name in a language from right to left");
 }
 
+static const struct { const char *text, *name; bool want; } shown[] = {
+	{ "{{a}}", "a", true }, { "{{a}}", "u", false },
+	{ "{{#if a}}{{/if}}", "a", false },
+	{ "{{#if a}}{{else}}{{u}}{{/if}}", "u", true },
+	{ "{{_ Hello {a}}}", "a", true }, { "{{_ Hello a}}", "a", false },
+	{ "{{#each list}}{{b}}{{/each}}", "list", true },
+	{ "{{#each list}}{{b}}{{/each}}", "b", true },
+	{ "{{> part}}", "a", true },
+};
+
+static void
+test_shown(void)
+{
+	struct pf_conf_fault fault;
+	const struct pf_tpl *t;
+
+	for (size_t i = 0; i < PF_COUNT(shown); i++) {
+		tap_need(read_text(pf_str(shown[i].text), &fault, &t) == PF_OK,
+		    "a page");
+		tap_is(pf_tpl_shows(t, pf_str(shown[i].name)), shown[i].want,
+		    "%s in %s", shown[i].name, shown[i].text);
+		pf_arena_reset(&arena);
+	}
+}
+
 /* A name that the handler forgot prints nothing; what is too long fails. */
 static void
 test_render(void)
@@ -305,6 +330,7 @@ main(void)
 	test_bad();
 	test_caps();
 	test_good();
+	test_shown();
 	test_render();
 	return tap_done();
 }
