@@ -1,7 +1,7 @@
 // The bridge to a PHP shop: customers log in on the shop's own page and come
 // back with a ticket, agents' browsers find every door closed, and what the shop
 // ends is ended (sections 4.5 and 4.9). Its own stack, with login by shop.
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { proves, run, test } from './lib/tap.mjs';
@@ -11,6 +11,8 @@ import { send } from './lib/http.mjs';
 import { flows, signinSettings } from './lib/signin.mjs';
 import { World } from './lib/world.mjs';
 
+const CUSTOMER = fileURLToPath(new URL('../../deploy/demo/customer',
+    import.meta.url));
 const BRIDGE = fileURLToPath(new URL('../../deploy/php/poppy.php',
     import.meta.url));
 const NAME = 'Ada Brandt';
@@ -200,6 +202,25 @@ const BAD = [['one short', `prq_AA${'A'.repeat(42)}`],
 // By the form, or by the way to a new account.
 const carried = (page) => /register\.php\?|name="poppy_request"/
     .test(page.text);
+
+// As the demo does it.
+const customer = (...args) => new Promise((ok) => execFile(CUSTOMER, args,
+    { env: { ...process.env, CA_FILE: `${w.dir}/ca/ca.pem` } },
+    (e, out, err) => ok({ status: e?.code ?? 0, out, err })));
+
+test('the demo\'s customer approves, by shell and curl', [], async (t) => {
+	const f = ada(), r = f.request();
+	const { email, password } = people[0];
+	const yes = await customer(r.url, email, password);
+
+	t.eq(yes.status, 0, 'status');
+	t.ok(yes.out.startsWith(`${r.redirect}?`) &&
+	    /[?&]code=pac_/.test(yes.out), 'back to the agent', yes);
+	t.eq((await customer(r.url, email, 'wrong')).status, 1, 'not by a wrong ' +
+	    'password');
+	t.eq((await customer(w.url('/about.php'), email, password)).status, 1,
+	    'nothing to approve');
+});
 
 test('what is no request is none', [], async (t) => {
 	for (const [why, id] of BAD) {
