@@ -310,7 +310,7 @@ test_page(void)
 {
 	static const char *const lines[] = {
 		"Content-Type: text/html; charset=utf-8\r\n",
-		"X-Frame-Options: DENY\r\n", "Referrer-Policy: no-referrer\r\n",
+		"X-Frame-Options: DENY\r\n", "Referrer-Policy: same-origin\r\n",
 		"X-Content-Type-Options: nosniff\r\n",
 		"Cache-Control: no-store\r\n", "frame-ancestors 'none'",
 		"default-src 'none'", "base-uri 'none'",
