@@ -8,6 +8,13 @@ import { World } from './lib/world.mjs';
 
 let w, dir, check, bent, finds, other;
 
+function signInOn(c)
+{
+	signinSettings(c);
+	c.sign_in.mediated = ['poppy:read'];
+	c.codes = { command: ['/bin/true'] };
+}
+
 const of = (r, area) => r.points.filter((p) => p.area === area)
     .map((p) => p.result);
 const byShop = (path, url) => bent((c) => {
@@ -54,6 +61,8 @@ const columns = (over = {}) => 'SELECT ' + Object.entries({ id: 'id::text',
     .join(', ') + ' FROM shop.customer';
 
 for (const [why, sql, pattern, result] of [
+	['a slow one', `${columns()} WHERE pg_sleep(0.06) IS NOT NULL`,
+		/^to find one by (id|login) takes \d+ ms.*index/, 'warning'],
 	['nobody', columns() + ' WHERE false', /shows nobody.*adapter/],
 	['the same accounts twice', `${columns()} UNION ALL ${columns()}`,
 		/^9 ids are there more than once/],
@@ -103,8 +112,10 @@ test('the shop\'s login page: missing, open to agents', [], async (t) => {
 	    /none\.php: status 404: correct login\.shop_url/);
 	finds(t, check({ conf: byShop('/about.php') }), 'pages',
 	    /about\.php: status 200 to an agent's.*refuseAgents/);
-	finds(t, check({ conf: byShop('', 'https://nobody.localhost:1/l') }),
-	    'pages', /nobody\.localhost:1\/l: no answer/);
+	finds(t, check({ conf: byShop('', 'https://localhost:1/l') }),
+	    'pages', /localhost:1\/l: no answer/);
+	finds(t, check({ conf: byShop('', 'https://shop.example/login') }),
+	    'pages', /shop\.example and the issuer's localhost are two sites/);
 	const r = check({ conf: byShop('/login.php') });
 	t.ok(r.points.some((p) => p.area === 'pages' && p.result === 'ok' &&
 	    /login\.php: the shop's login page, closed/.test(p.text)),
@@ -113,6 +124,20 @@ test('the shop\'s login page: missing, open to agents', [], async (t) => {
 	finds(t, r, 'pages', /poppy\/login: status 200 instead of 303 to login/);
 	finds(t, r, 'bridge', /PHP on this host .*gives no tickets/, 'warning');
 });
+
+test('with login by shop the policy is looked at, too', [], async (t) => {
+	w.restart((c) => {
+		signInOn(c);
+		c.login = { by: 'shop', shop_url: `${c.issuer}/login.php` };
+	});
+	t.eq(of(check(), 'pages'), ['ok', 'ok'], 'all is well', check().bad);
+	const s = await other('policy', 'add');
+	const r = check({ conf: s.conf });
+
+	s.stop();
+	w.restart(signInOn);
+	finds(t, r, 'pages', /authorize: comes with .* beside/, 'warning');
+}, { timeout: 90000 });
 
 for (const path of ['/poppy/login', '/poppy/agents', '/poppy/device',
 	'/poppy/style.css', '/poppy/sign-in'])
@@ -185,11 +210,7 @@ test('programs that run with other settings', [], (t) => {
 
 await run({
 	before: async () => {
-		w = await World.up({ bend: (c) => {
-			signinSettings(c);
-			c.sign_in.mediated = ['poppy:read'];
-			c.codes = { command: ['/bin/true'] };
-		} });
+		w = await World.up({ bend: signInOn });
 		dir = mkdtempSync('/tmp/check-');
 		chmodSync(dir, 0o755);
 		({ check, bent, finds, other } = checker(w, dir));

@@ -5,6 +5,9 @@
  */
 #include "tools/poppyctl/check.h"
 
+#include "core/poppy/domain.h"
+#include "core/web/url.h"
+
 /* What the browser of a joined Session sends. Nobody issued this one: the name
  * alone closes a page. */
 #define AGENT_COOKIE	PF_LIT("__Host-poppy=pbs_check")
@@ -57,6 +60,17 @@ judge_policy(struct check *k, struct pf_str url, const struct ctl_reply *rp)
 	return false;
 }
 
+/* A page that everybody gets: what is wrong with a request that says nothing. */
+static bool
+judge_any_page(struct check *k)
+{
+	struct pf_str url = k->c->set.authorization_endpoint;
+	struct ctl_reply rp;
+
+	return k->c->set.sign_in.direct.n == 0 || (get(k, url, PF_NOSTR, &rp) &&
+	    judge_policy(k, url, &rp));
+}
+
 /* Where our own page sends the browser, or shows a form. */
 static bool
 judge_login(struct check *k, struct pf_str url, const struct ctl_reply *rp)
@@ -65,7 +79,7 @@ judge_login(struct check *k, struct pf_str url, const struct ctl_reply *rp)
 
 	if (s->login.by_shop && rp->status == 303 &&
 	    pf_str_starts(rp->location, s->login.shop_url))
-		return true;
+		return judge_any_page(k);
 	if (!s->login.by_shop && rp->status == 200 &&
 	    pf_str_starts(rp->content_type, PF_LIT("text/html")))
 		return judge_policy(k, url, rp);
@@ -76,6 +90,28 @@ judge_login(struct check *k, struct pf_str url, const struct ctl_reply *rp)
 	return false;
 }
 
+/* The ticket comes by a form of the shop's, with a cookie of ours that browsers
+ * send along from the same site alone (SameSite=Lax). */
+static bool
+same_site(struct check *k, struct pf_str url)
+{
+	struct pf_str shop, ours;
+	struct pf_url u;
+
+	if (pf_url_parse(url, &u) != PF_OK ||
+	    pf_domain_of(k->c->arena, u.host, &shop) != PF_OK ||
+	    pf_url_parse(k->c->set.issuer, &u) != PF_OK ||
+	    pf_domain_of(k->c->arena, u.host, &ours) != PF_OK)
+		return true;
+	if (pf_str_eq(shop, ours))
+		return true;
+	ck_say(k, CK_FAULT, "pages", "%.*s: %.*s and the issuer's %.*s are two "
+	    "sites, so tickets come back without the browser's cookie and "
+	    "count for nothing: set login.by to \"password\", or give issuer "
+	    "and shop one domain", PF_STRF(url), PF_STRF(shop), PF_STRF(ours));
+	return false;
+}
+
 /* The shop's own page must be there, and shut to the agents' browsers. */
 static void
 check_shop(struct check *k)
@@ -83,7 +119,7 @@ check_shop(struct check *k)
 	struct pf_str url = k->c->set.login.shop_url;
 	struct ctl_reply rp;
 
-	if (!get(k, url, PF_NOSTR, &rp))
+	if (!same_site(k, url) || !get(k, url, PF_NOSTR, &rp))
 		return;
 	if (rp.status / 100 != 2 && rp.status / 100 != 3) {
 		ck_say(k, CK_FAULT, "pages", "%.*s: status %d: correct "
