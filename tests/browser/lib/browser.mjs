@@ -76,7 +76,7 @@ export class Person {
 		p.faults = [];		// what Chromium held against our pages
 		p.context = await b.chromium.newContext({ locale: 'en-GB',
 			baseURL: b.w.base, ...opts });
-		p.context.setDefaultTimeout(8000);
+		p.context.setDefaultTimeout(20000);
 		p.context.on('console', (m) => p.note(m.text()));
 		p.context.on('weberror', (e) => p.note(`script: ${e.error()}`));
 		p.page = await p.context.newPage();

@@ -3,11 +3,11 @@
 import https from 'node:https';
 import { existsSync } from 'node:fs';
 import { webcrypto } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
-// Node 18 has it, but not as a global.
+// Node 18 has these, but not as globals.
 globalThis.crypto ??= webcrypto;
+globalThis.CryptoKey ??= webcrypto.CryptoKey;
 
 // A package, or a file of one: npm('oauth4webapi').
 export async function npm(name)
@@ -52,17 +52,18 @@ function ask(req, body, ca)
 	});
 }
 
-function answer(res)
+// Whole, since no reply here is without end.
+async function answer(res)
 {
-	const headers = new Headers();
+	const headers = new Headers(), parts = [];
 
 	for (let i = 0; i < res.rawHeaders.length; i += 2)
 		headers.append(res.rawHeaders[i], res.rawHeaders[i + 1]);
+	for await (const part of res)
+		parts.push(part);
 	// No body may go with these.
 	const none = [204, 205, 304].includes(res.statusCode);
 
-	if (none)
-		res.resume();
-	return new Response(none ? null : Readable.toWeb(res),
+	return new Response(none ? null : Buffer.concat(parts),
 	    { status: res.statusCode, headers });
 }
