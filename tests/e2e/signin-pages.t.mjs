@@ -239,7 +239,7 @@ const EVIL = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>',
 
 function harmless(t, res, evil, what)
 {
-	const live = /<script|<img[^>]*onerror|<svg[^>]*onload|<b>bold|\son[a-z]+=/i;
+	const live = /<script|<svg|<b>bold|<[a-z][^>]*\son[a-z]+=/i;
 
 	t.unlike(res.text.replace(/<link[^>]*>/g, ''), live,
 	    `${what}: ${evil}`);
@@ -411,6 +411,12 @@ test('next leads nowhere else', [], async (t) => {
 		const page = await p.open(
 		    `/poppy/login?next=${encodeURIComponent(next)}`);
 		const form = Customer.loginForm(page);
+
+		// Control characters in a URL are refused by the web server.
+		if (/[\r\n]/.test(next) && page.status === 400) {
+			t.eq(form, undefined, next);
+			continue;
+		}
 		const res = await p.submit(form, Customer.loginFields(form,
 		    p.account), { headers: [['Origin', w.base]] });
 		const to = new URL(where(res), res.url);
