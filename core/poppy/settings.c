@@ -449,6 +449,26 @@ static const struct pf_conf_table audit_table = {
 	sizeof(((struct pf_settings *)0)->audit), KEYS(audit_keys)
 };
 
+#define RE(m)	(AT(retention.m) - AT(retention))
+static const struct pf_conf_key retention_keys[] = {
+	{ "request_hours", PF_CONF_INT, RE(request_hours), 1, 720, "24",
+	    "Authorization requests, logins on the shop's page and Mediated "
+	    "Sign-Ins, after they expired.", NULL, NULL },
+	{ "code_hours", PF_CONF_INT, RE(code_hours), 1, 720, "24",
+	    "Codes, used ones too: as long, their reuse is noticed.", NULL,
+	    NULL },
+	{ "device_hours", PF_CONF_INT, RE(device_hours), 1, 720, "24",
+	    "Requests of Device Sign-In, after they expired.", NULL, NULL },
+	{ "login_hours", PF_CONF_INT, RE(login_hours), 1, 720, "24",
+	    "Login sessions: they end then, whatever their use.", NULL, NULL },
+	{ "ended_grant_days", PF_CONF_INT, RE(ended_grant_days), 1, 3650, "90",
+	    "What a sign-in gave, after it expired or was revoked.", NULL,
+	    NULL },
+};
+static const struct pf_conf_table retention_table = {
+	sizeof(((struct pf_settings *)0)->retention), KEYS(retention_keys)
+};
+
 static const struct pf_conf_key api_keys[] = {
 	{ "", PF_CONF_LINE, offsetof(struct pf_api, line), 0, 0, NULL, NULL,
 	    NULL, NULL },
@@ -559,6 +579,8 @@ static const struct pf_conf_key keys[] = {
 	    "How often somebody may ask; 0 is no limit.", NULL, &limit_table },
 	{ "audit", PF_CONF_OBJ, AT(audit), 0, 0, "{}",
 	    "The record of refusals.", NULL, &audit_table },
+	{ "retention", PF_CONF_OBJ, AT(retention), 0, 0, "{}",
+	    "How long rows are kept.", NULL, &retention_table },
 	{ "sign_in", PF_CONF_OBJ, AT(sign_in), 0, 0, "{}",
 	    "What customers can let agents do.", NULL, &pf_sign_in_table },
 	{ "account_tokens", PF_CONF_OBJ, AT(account_tokens), 0, 0, "{}",

@@ -112,6 +112,10 @@ struct pf_settings {
 		struct pf_str addresses;	/* "plain" or "hashed" */
 		int64_t days;
 	} audit;
+	struct {		/* how long rows are kept */
+		int64_t request_hours, code_hours, device_hours, login_hours;
+		int64_t ended_grant_days;
+	} retention;
 	struct {		/* scopes of each type; none: it is off */
 		int64_t line;
 		struct pf_strs direct, device, mediated;

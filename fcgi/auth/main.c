@@ -124,7 +124,8 @@ static const struct pf_stmt REPLAY_ROTATE = {
 	"replay_rotate", "SELECT emptied FROM poppy_api.replay_rotate()"
 };
 static const struct pf_stmt CLEAN = {
-	"clean", "SELECT sessions, tokens, audits FROM poppy_api.clean($1, $2)"
+	"clean", "SELECT sessions, tokens, audits, grants, others"
+	" FROM poppy_api.clean($1, $2, $3, $4, $5, $6, $7)"
 };
 
 static const struct pf_stmt CLEAN_CLIENTS = {
@@ -154,8 +155,14 @@ clean_clients(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
 static void
 tick(const struct pf_app *app, struct pf_db *db, struct pf_arena *a)
 {
+	const struct pf_settings *s = &app->set;
 	const struct pf_param limit[] = {
-		PF_INT4(1000), PF_INT8(app->set.audit.days * 86400)
+		PF_INT4(1000), PF_INT8(s->audit.days * 86400),
+		PF_INT8(s->retention.request_hours * 3600),
+		PF_INT8(s->retention.code_hours * 3600),
+		PF_INT8(s->retention.device_hours * 3600),
+		PF_INT8(s->retention.login_hours * 3600),
+		PF_INT8(s->retention.ended_grant_days * 86400)
 	};
 	struct pf_row row;
 	enum pf_rc rc;

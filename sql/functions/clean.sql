@@ -130,7 +130,8 @@ BEGIN
 		b := (b + 1) % 4096;
 		EXIT WHEN sessions + tokens + grants >= p_limit;
 	END LOOP;
-	others := poppy.clean_sign_ins(p_limit, now_at - p_requests_s,
+	-- There may be more of them than a call a minute would get through.
+	others := poppy.clean_sign_ins(10 * p_limit, now_at - p_requests_s,
 	    now_at - p_codes_s, now_at - p_devices_s, now_at - p_logins_s);
 	UPDATE poppy.clean_cursor c SET bucket = b WHERE c.one;
 	-- Both are in order of time, so what is over lies at one end.

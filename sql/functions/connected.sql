@@ -1,3 +1,18 @@
+-- When a grant was last used: as its own row has it, which is written once a day,
+-- or as the Sessions have it that it signed in.
+CREATE OR REPLACE FUNCTION poppy.grant_used(p_bucket smallint,
+    p_grant_no bigint, p_used_at bigint)
+RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+BEGIN
+	RETURN greatest(p_used_at, (SELECT max(s.used_at)
+	    FROM poppy.session_grant sg
+	    JOIN poppy.session s ON s.bucket = sg.bucket AND s.sid = sg.sid
+	    WHERE sg.bucket = p_bucket AND sg.grant_no = p_grant_no));
+END
+$$;
+
 -- What a customer has granted, as one row for each agent that still has
 -- something of it. sessions counts those that are live and signed in by one of
 -- its live grants.
@@ -13,7 +28,9 @@ DECLARE
 BEGIN
 	RETURN QUERY
 	WITH live AS (
-	    SELECT g.* FROM poppy.grants g
+	    SELECT g.*, poppy.grant_used(g.bucket, g.grant_no, g.used_at)
+		AS last_at
+	    FROM poppy.grants g
 	    WHERE g.account = p_account AND g.revoked_at IS NULL
 		AND g.expires_at > now_at)
 	SELECT l.client_no, min(c.client_id), min(c.name),
@@ -21,7 +38,7 @@ BEGIN
 	    (SELECT string_agg(DISTINCT s.scope, ' ')
 		FROM live k, string_to_table(k.scopes, ' ') s (scope)
 		WHERE k.client_no = l.client_no),
-	    min(l.created_at), max(l.used_at), max(l.expires_at),
+	    min(l.created_at), max(l.last_at), max(l.expires_at),
 	    (SELECT count(DISTINCT (s.bucket, s.sid))::int
 		FROM live k
 		JOIN poppy.session_grant sg ON sg.bucket = k.bucket
@@ -32,7 +49,7 @@ BEGIN
 	FROM live l
 	LEFT JOIN poppy.client c ON c.client_no = l.client_no
 	GROUP BY l.client_no
-	ORDER BY max(l.used_at) DESC, l.client_no
+	ORDER BY max(l.last_at) DESC, l.client_no
 	LIMIT 1000;
 END
 $$;

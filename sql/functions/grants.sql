@@ -1,8 +1,8 @@
 -- Grants for the operator, by poppyctl. Not for programs: these run with the
 -- rights of who calls them.
 
--- Of one account or of all, of one client or of all (NULL), the last used first;
--- those that are over only with p_all.
+-- Of one account or of all, of one client or of all (NULL), the newest first; those
+-- that are over only with p_all.
 CREATE OR REPLACE FUNCTION poppy.grants_list(p_account text, p_client text,
     p_all boolean, p_limit int)
 RETURNS TABLE (grant_no bigint, client_id text, account text, login text,
@@ -16,7 +16,8 @@ DECLARE
 BEGIN
 	RETURN QUERY
 	SELECT g.grant_no, c.client_id, g.account, s.login, g.kind, g.scopes,
-	    g.resource, g.created_at, g.used_at, g.expires_at,
+	    g.resource, g.created_at, poppy.grant_used(g.bucket, g.grant_no,
+	    g.used_at), g.expires_at,
 	    CASE WHEN g.revoked_at IS NOT NULL THEN g.revoked_why
 	    WHEN g.expires_at <= now_at THEN 'over' ELSE 'live' END
 	FROM (SELECT * FROM poppy.grants k
@@ -24,10 +25,10 @@ BEGIN
 		AND (p_client IS NULL OR k.client_no = (SELECT i.client_no
 		FROM poppy.client i WHERE i.client_id = p_client))
 		AND (p_all OR k.revoked_at IS NULL AND k.expires_at > now_at)
-	    ORDER BY k.used_at DESC, k.grant_no DESC LIMIT p_limit) g
+	    ORDER BY k.grant_no DESC LIMIT p_limit) g
 	LEFT JOIN poppy.client c ON c.client_no = g.client_no
 	LEFT JOIN poppy_shop.customer s ON s.id = g.account
-	ORDER BY g.used_at DESC, g.grant_no DESC;
+	ORDER BY g.grant_no DESC;
 END
 $$;
 

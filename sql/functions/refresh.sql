@@ -2,8 +2,8 @@
 -- in, or for a new Session p_new_sid, signed in from the start.
 --   ok			scopes, and how long the grant still is. rotated: the
 --			successor is what the agent must use from now on
---   dead		unknown, another client's, revoked or over, or the shop has
---		closed the account
+--   dead		unknown, another client's, revoked or over; or the account is
+--			not to be used now
 --   reused		it has had its successor for longer than p_grace_s: the
 --			grant is revoked now
 --   target		the grant is for another resource
@@ -31,8 +31,6 @@ DECLARE
 	now_at bigint := poppy.now_at();
 	durable text := current_setting('synchronous_commit');
 	ignored text := set_config('synchronous_commit', 'off', true);
-	of_client text;
-	of_version bigint;
 	of_no bigint;
 	of_user bytea;
 	of_account text;
@@ -40,31 +38,34 @@ DECLARE
 	bound text;
 	until_at bigint;
 	was_used bigint;
+	of_shop text;
 	gone_at bigint;		-- when it had its successor
 	began_at bigint := now_at;
-	reused boolean := false;
+	session_account text;
+	known boolean := false;	-- to the Session, which has this grant
+	reused boolean;
+	seen int;
+	end_at bigint;
 BEGIN
-	SELECT c.status, c.version INTO of_client, of_version
-	FROM poppy.client c WHERE c.client_no = p_client_no;
-	IF of_client = 'blocked' OR of_version IS DISTINCT FROM p_client_version
-	THEN
-		outcome := poppy.client_judge(p_client_no, p_client_version,
-		    p_bucket, p_sid, p_address);
-		RETURN;
-	END IF;
+	-- Client, token, grant and account in one statement, which is also the
+	-- lock: this is asked as often as Sessions are started.
 	SELECT g.grant_no, g.user_key, g.account, g.scopes, g.resource,
-	    g.expires_at, g.used_at, a.replaced_at
+	    g.expires_at, g.used_at, a.replaced_at,
+	    (SELECT s.status FROM poppy_shop.customer s
+	    WHERE s.id = g.account)
 	INTO of_no, of_user, of_account, granted, bound, until_at, was_used,
-	    gone_at
+	    gone_at, of_shop
 	FROM poppy.account_token a
 	JOIN poppy.grants g ON g.bucket = a.bucket AND g.grant_no = a.grant_no
+	JOIN poppy.client c ON c.client_no = g.client_no
 	WHERE a.bucket = p_bucket::smallint AND a.hash = p_account_token
 	    AND g.client_no = p_client_no AND g.revoked_at IS NULL
-	    AND g.expires_at > now_at
+	    AND g.expires_at > now_at AND c.status = 'known'
+	    AND c.version = p_client_version
 	FOR NO KEY UPDATE OF g;
-	IF NOT FOUND OR poppy.customer_status(of_account) IS DISTINCT FROM 'ok'
-	THEN
-		outcome := 'dead';
+	IF NOT FOUND THEN
+		outcome := coalesce(poppy.client_judge(p_client_no,
+		    p_client_version, p_bucket, p_sid, p_address), 'dead');
 		RETURN;
 	END IF;
 	-- Somebody may have exchanged it while this waited for the lock. Without
@@ -77,27 +78,62 @@ BEGIN
 	reused := gone_at IS NOT NULL AND gone_at + p_grace_s < now_at;
 	IF NOT reused THEN
 		outcome := CASE
+		    WHEN of_shop IS DISTINCT FROM 'ok' THEN 'dead'
 		    WHEN bound <> coalesce(p_resource, '') THEN 'target'
-		    WHEN p_scopes = '' OR NOT string_to_array(p_scopes, ' ')
-			<@ string_to_array(granted, ' ') THEN 'scope' END;
-		IF outcome IS NULL AND p_sid IS NOT NULL THEN
-			SELECT j.fault, j.began_at INTO outcome, began_at
-			FROM poppy.session_judge(p_bucket, p_sid, p_client_no,
-			    of_user, of_account, p_idle_s, p_max_s, now_at,
-			    p_address) j;
-		END IF;
+		    WHEN p_scopes IS NOT NULL AND (p_scopes = ''
+			OR NOT string_to_array(p_scopes, ' ')
+			<@ string_to_array(granted, ' ')) THEN 'scope' END;
 		IF outcome IS NOT NULL THEN
 			RETURN;
 		END IF;
 	END IF;
-	SELECT s.outcome, s.replayed, s.retry_s
-	INTO outcome, replayed, retry_s
-	FROM poppy.spend_count(p_spend, p_iat, p_future_s, p_jkt IS NULL, false,
-	    1, p_address_key, p_per_address, p_client_no, p_per_client, now_at,
-	    p_bucket, p_sid, p_address) s;
-	IF outcome IS NOT NULL THEN
+	IF p_sid IS NOT NULL AND NOT reused THEN
+		SELECT s.started_at, s.account, EXISTS (SELECT
+		    FROM poppy.session_grant sg WHERE sg.bucket = s.bucket
+			AND sg.sid = s.sid AND sg.grant_no = of_no)
+		INTO began_at, session_account, known
+		FROM poppy.session s
+		WHERE s.bucket = p_bucket::smallint AND s.sid = p_sid
+		    AND s.client_no = p_client_no AND s.user_key = of_user
+		    AND s.ended_at IS NULL AND s.used_at + p_idle_s > now_at
+		    AND s.started_at + p_max_s > now_at
+		FOR NO KEY UPDATE;
+		IF NOT FOUND OR session_account <> of_account THEN
+			outcome := CASE WHEN FOUND THEN 'account_mismatch'
+			    ELSE 'invalid_session' END;
+			ignored := poppy.audit_put(outcome, p_client_no,
+			    of_user, p_bucket, p_sid, p_address, NULL);
+			RETURN;
+		END IF;
+	END IF;
+
+	seen := poppy.spend(p_spend, p_iat, p_future_s, now_at);
+	IF seen IS DISTINCT FROM 0 THEN
+		outcome := CASE WHEN seen IS NULL THEN 'clock'
+		    WHEN seen < 0 THEN 'epoch' ELSE 'replay' END;
+		retry_s := CASE WHEN seen IS NULL THEN 1
+		    WHEN seen < 0 THEN -seen END;
+		IF seen > 0 THEN
+			replayed := seen;
+			ignored := poppy.audit_put(outcome, p_client_no,
+			    of_user, p_bucket, p_sid, p_address,
+			    CASE seen + (p_jkt IS NULL)::int WHEN 1 THEN 'proof'
+			    ELSE 'client_assertion' END);
+		END IF;
 		RETURN;
-	ELSIF reused THEN
+	END IF;
+	IF p_per_address > 0 OR p_per_client > 0 THEN
+		outcome := poppy.limited(1, p_address_key, p_per_address,
+		    p_client_no, p_per_client, now_at);
+		IF outcome IS NOT NULL THEN
+			ignored := poppy.unspend(p_spend);
+			ignored := poppy.audit_put(outcome, p_client_no,
+			    of_user, NULL, NULL, p_address, NULL);
+			retry_s := 60 - now_at % 60;
+			RETURN;
+		END IF;
+	END IF;
+	IF reused THEN
 		ignored := set_config('synchronous_commit', durable, true);
 		ignored := poppy.grant_end(p_bucket, of_no, 'grant_reused',
 		    now_at, p_address);
@@ -121,15 +157,45 @@ BEGIN
 			    AND a.hash = p_account_token;
 		END IF;
 	END IF;
-	IF was_used < now_at - 60 THEN
+
+	-- Its Sessions know their last use to the second; this is for when they
+	-- are gone.
+	IF was_used < now_at - 86400 THEN
 		UPDATE poppy.grants g SET used_at = now_at
 		WHERE g.bucket = p_bucket::smallint AND g.grant_no = of_no;
 	END IF;
+	-- As session_sign, without the call.
 	sid := coalesce(p_sid, p_new_sid);
 	scopes := coalesce(p_scopes, granted);
-	expires_in := poppy.session_sign(p_sid IS NULL, p_bucket, sid,
-	    p_client_no, of_user, of_account, began_at, of_no, scopes, p_token,
-	    p_token_s, p_idle_s, p_max_s, p_jkt, p_resource, now_at);
+	end_at := least(now_at + p_idle_s, began_at + p_max_s);
+	IF poppy.fits(p_bucket, sid, of_user, p_token, p_jkt, p_resource)
+	    IS NOT TRUE THEN
+		RAISE 'a Session or a token of another shape';
+	END IF;
+	IF p_sid IS NULL THEN
+		INSERT INTO poppy.session (bucket, sid, client_no, user_key,
+		    started_at, used_at, ends_at, account)
+		VALUES (p_bucket, sid, p_client_no, of_user, now_at, now_at,
+		    end_at, of_account);
+		INSERT INTO poppy.session_grant (bucket, sid, grant_no)
+		VALUES (p_bucket, sid, of_no);
+	ELSE
+		UPDATE poppy.session s
+		SET used_at = greatest(s.used_at, now_at), ends_at = end_at,
+		    account = of_account
+		WHERE s.bucket = p_bucket::smallint AND s.sid = p_sid;
+		IF NOT known THEN
+			INSERT INTO poppy.session_grant (bucket, sid, grant_no)
+			VALUES (p_bucket, p_sid, of_no)
+			ON CONFLICT DO NOTHING;
+		END IF;
+	END IF;
+	end_at := least(end_at, now_at + p_token_s);
+	INSERT INTO poppy.token (bucket, hash, sid, jkt, resource, scopes,
+	    grant_no, issued_at, expires_at)
+	VALUES (p_bucket, p_token, sid, p_jkt, p_resource, scopes, of_no,
+	    now_at, end_at);
+	expires_in := end_at - now_at;
 	grant_expires_in := until_at - now_at;
 	outcome := 'ok';
 END

@@ -172,7 +172,7 @@ session() {	# BUCKET BYTE CLIENT_ID SECONDS-LEFT
 	    started_at, used_at, ends_at)
 	SELECT $1, decode(repeat('$2', 16), 'hex'), client_no,
 	    decode(repeat('c0ffee01', 8), 'hex'), poppy.now_at() - 100,
-	    poppy.now_at() - $1, poppy.now_at() + $4
+	    poppy.now_at() - $1 * 1000, poppy.now_at() + $4
 	FROM poppy.client WHERE client_id = '$3'"
 }
 session 1 aa $A 500
@@ -229,6 +229,90 @@ ctl 64 "an operand" "^usage" audit x
 ctl 64 "an option of another command" "^usage" audit --all
 is "$(ask "SELECT count(*) FROM poppy.audit
     WHERE detail LIKE '%' || chr(27) || '%'")" 0 "nothing odd is in it"
+
+echo "# grants and customers"
+ctl 0 "grants list: none" "^no grants" grants list
+ask "CREATE TABLE customer (id int, login text);
+    INSERT INTO customer VALUES (1, 'ann'), (2, 'bob'), (3, 'twin'), (4, 'twin');
+    GRANT SELECT ON customer TO poppy_owner;
+    CREATE OR REPLACE VIEW poppy_shop.customer AS SELECT id::text, login,
+	login AS name, login AS email, '' AS phone, '' AS password_hash,
+	'' AS hash_kind, 'ok' AS status, '' AS locale FROM customer" >/dev/null
+grant() {	# ACCOUNT CLIENT_ID SECONDS-LEFT
+	ask "INSERT INTO poppy.grants (bucket, client_no, user_key, account,
+	    scopes, kind, created_at, used_at, expires_at)
+	SELECT 9, client_no, decode(repeat('c0ffee01', 8), 'hex'), '$1',
+	    'poppy:read', 'direct', poppy.now_at() - 100, poppy.now_at() - 50,
+	    poppy.now_at() + $3
+	FROM poppy.client WHERE client_id = '$2' RETURNING grant_no"
+}
+one=$(grant 1 $A 500)
+two=$(grant 2 $A 500)
+three=$(grant 2 $B 500)
+four=$(grant 5 $B -5)
+json "grants list" "j.grants.length === 3 && j.grants[0].grant === $three &&
+    j.grants[0].client_id === '$B' && j.grants[0].account === '2' &&
+    j.grants[0].login === 'bob' && j.grants[0].scopes === 'poppy:read' &&
+    j.grants[0].kind === 'direct' && j.grants[0].resource === null &&
+    j.grants.every((g) => g.state === 'live')" grants list
+ctl 0 "... as columns" "^$one  *live   $A  *1  *ann  *direct  *poppy:read" \
+    grants list
+json "grants list: those over, too, of accounts that the shop has no more" \
+    "j.grants.length === 4 && j.grants[0].state === 'over' &&
+    j.grants[0].login === null" grants list --all
+json "grants list: of a login, in any case" "j.grants.length === 2 &&
+    j.grants.every((g) => g.account === '2')" grants list --login BOB
+json "grants list: of a client" "j.grants.length === 2" grants list --client $A
+json "grants list: of both" "j.grants.length === 1" grants list --client $A \
+    --login bob
+json "grants list: a limit" "j.grants.length === 1" grants list --limit 1
+ctl 1 "grants list: of nobody" "nobody: no such customer" grants list \
+    --login nobody
+ctl 1 "grants list: of two with one login" "twin: .*more than one" \
+    grants list --login twin
+ctl 1 "grants list: of an unknown client" "no such client" grants list \
+    --client https://no.example/c
+ctl 64 "grants list: an operand" "^usage" grants list x
+ctl 0 "grants revoke" "^grant $one: revoked" grants revoke $one
+ctl 1 "... twice" "$one: no live grant" grants revoke $one
+ctl 1 "grants revoke: one that is over" "no live grant" grants revoke $four
+json "grants revoke as JSON" "j.revoked === $two" grants revoke $two
+json "... they say so" "j.grants.filter((g) =>
+    g.state === 'grant_revoked').length === 2" grants list --all
+json "... and so does the audit" "j.audit.length === 2" audit \
+    --kind grant_revoked
+for bad in '' 0 -1 x 1.5 99999999999999999999 "1 OR 1=1"; do
+	ctl 64 "grants revoke: '$bad'" "." grants revoke -- "$bad"
+done
+json "customer export" "j.account === '2' && j.grants.length === 2 &&
+    j.grants[0].ended_why === 'grant_revoked' && j.audit.length === 1" \
+    customer export bob
+json "customer export: one that the shop has no more" \
+    "j.account === '5' && j.grants.length === 1" customer export --account 5
+ctl 1 "customer export: of nobody" "no such customer" customer export nobody
+for verb in export erase; do
+	ctl 64 "customer $verb: of whom" "wants a customer's login" \
+	    customer $verb
+	ctl 64 "customer $verb: of two" "wants a customer's login" \
+	    customer $verb bob --account 2
+done
+ctl 64 "customer export doesn't ask" "^usage" customer export bob --yes
+for answer in "" no y YES "yes please"; do
+	echo "$answer" | ctl 1 "customer erase: '$answer'" "nothing was erased" \
+	    customer erase bob
+done
+ctl 1 "customer erase: nobody answers" "nothing was erased" \
+    customer erase bob </dev/null
+json "... and it is all there" "j.grants.length === 2" customer export bob
+echo yes | ctl 0 "customer erase: yes" "grants  *2" customer erase bob
+json "... it is gone" "j.grants.length === 0 && j.audit.length === 0" \
+    customer export bob
+json "customer erase --yes as JSON" "j.grants === 1 && j.sessions === 0" \
+    customer erase --account 5 --yes
+json "... others are there" "j.grants.length === 1 &&
+    j.grants[0].login === 'ann'" grants list --all
+is "$(ask "SELECT count(*) FROM poppy.audit WHERE account = '2'")" 0 \
+    "the audit doesn't name an erased account"
 
 echo "# settings"
 ctl 0 "settings" "^agents.registration: true or false, default false\." settings

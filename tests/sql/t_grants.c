@@ -57,12 +57,31 @@ refreshes(void)
 	si_refused("SELECT t.refresh('p1')", "blocked - - -",
 	    "a blocked client");
 	pg_sql("UPDATE poppy.client SET status = 'known'");
-	pg_sql("UPDATE poppy.grants SET used_at = used_at - 100");
+	pg_sql("UPDATE poppy.grants SET used_at = used_at - 86000; "
+	    "UPDATE poppy.session SET used_at = used_at - 86000");
+	si_need("SELECT t.refresh('p1')", OK);
+	tap_is(sql_number("SELECT count(*) FROM poppy.grants WHERE account = "
+	    "'1' AND used_at > poppy.now_at() - 50"), 0,
+	    "its row is not written for each use");
+	tap_is(sql_number("SELECT count(*) FROM poppy_api.connected_list('1') "
+	    "WHERE used_at > poppy.now_at() - 50"), 1,
+	    "... but the last one is known");
+	pg_sql("UPDATE poppy.grants SET used_at = used_at - 1000");
 	si_need("SELECT t.refresh('p1')", OK);
 	tap_is(sql_number("SELECT count(*) FROM poppy.grants WHERE account = "
 	    "'1' AND used_at > poppy.now_at() - 50 "
 	    "AND expires_at <= created_at + 86400"), 1,
-	    "use is noted, and gives no more time");
+	    "... once a day it is, and gives no more time");
+	pg_sql("UPDATE shop.customer SET status = 'disabled' WHERE id = 1");
+	si_refused("SELECT t.refresh('p1')", "dead - - -",
+	    "an account that was disabled meanwhile");
+	pg_sql("UPDATE shop.customer SET status = 'ok' WHERE id = 1");
+	(void)si_is("SELECT t.refresh('p1')", OK,
+	    "... and enabled again: nothing was revoked");
+	pg_sql("UPDATE poppy.grants SET account = '99' WHERE account = '1'");
+	si_refused("SELECT t.refresh('p1')", "dead - - -",
+	    "one that the shop has no more");
+	pg_sql("UPDATE poppy.grants SET account = '1' WHERE account = '99'");
 	pg_sql("UPDATE poppy.grants SET expires_at = 1 WHERE account = '2'");
 	si_refused("SELECT t.refresh('p5')", "dead - - -", "over");
 	si_need("SELECT t.sign_in('s6', 'p6', resource => 'https://api')",

@@ -356,6 +356,24 @@ static const struct { const char *why, *text, *key; long line; } bad[] = {
 	    "cors.origins", 4 },
 	{ "an audit that keeps nothing", "{" ISSUER HOSTS
 	    "\"audit\": { \"days\": 0 },\n" REST "}", "audit.days", 4 },
+	{ "codes that are forgotten at once", "{" ISSUER HOSTS
+	    "\"retention\": { \"code_hours\": 0 },\n" REST "}",
+	    "retention.code_hours", 4 },
+	{ "requests that are kept for ever", "{" ISSUER HOSTS
+	    "\"retention\": { \"request_hours\": 721 },\n" REST "}",
+	    "retention.request_hours", 4 },
+	{ "half an hour of devices", "{" ISSUER HOSTS
+	    "\"retention\": { \"device_hours\": 0.5 },\n" REST "}",
+	    "retention.device_hours", 4 },
+	{ "logins of no time", "{" ISSUER HOSTS
+	    "\"retention\": { \"login_hours\": -1 },\n" REST "}",
+	    "retention.login_hours", 4 },
+	{ "grants in words", "{" ISSUER HOSTS
+	    "\"retention\": { \"ended_grant_days\": \"90\" },\n" REST "}",
+	    "retention.ended_grant_days", 4 },
+	{ "a kind of row that there is not", "{" ISSUER HOSTS
+	    "\"retention\": { \"grant_days\": 90 },\n" REST "}",
+	    "retention.grant_days", 4 },
 	{ "addresses in another way", "{" ISSUER HOSTS
 	    "\"audit\": { \"addresses\": \"none\" },\n" REST "}",
 	    "audit.addresses", 4 },
@@ -419,6 +437,8 @@ check_good(struct pf_arena *a)
 	tap_is(s.limits.open_per_address, 1200, "open requests of an address");
 	tap_is((long long)s.proxy_networks.n, 0, "no proxy");
 	tap_is(s.audit.days, 180, "days of the audit");
+	tap_is(s.retention.code_hours, 24, "hours of codes");
+	tap_is(s.retention.ended_grant_days, 90, "days of ended grants");
 	tap_is(s.agents.keep_days, 400, "days of agents that stay away");
 	tap_ok(s.audit.addresses.p != NULL &&
 	    strcmp(s.audit.addresses.p, "plain") == 0, "plain addresses");

@@ -24,6 +24,9 @@ struct ctl {
 	const char *ca;		/* --ca, or NULL: the system's authorities */
 	const char *client;	/* --client, or NULL */
 	const char *kind;	/* --kind, or NULL */
+	const char *login;	/* --login, or NULL */
+	const char *account;	/* --account, or NULL */
+	bool yes;		/* --yes */
 	int64_t limit;		/* --limit: most rows of a list */
 	const char *agent;	/* --agent: the program poppy-agent */
 	bool all;		/* --all */
@@ -50,6 +53,10 @@ int ctl_agents_forget(struct ctl *c);
 int ctl_audit(struct ctl *c);
 int ctl_sessions_list(struct ctl *c);
 int ctl_sessions_end(struct ctl *c);
+int ctl_grants_list(struct ctl *c);
+int ctl_grants_revoke(struct ctl *c);
+int ctl_customer_export(struct ctl *c);
+int ctl_customer_erase(struct ctl *c);
 int ctl_settings(struct ctl *c);
 int ctl_doctor(struct ctl *c);
 

@@ -24,6 +24,9 @@
 #define TAKES_KIND	8u
 #define TAKES_AGENT	16u
 #define TAKES_TAP	32u
+#define TAKES_LOGIN	64u
+#define TAKES_ACCOUNT	128u
+#define TAKES_YES	256u
 
 /* What a command needs of poppy.conf: nothing, conninfo alone, the whole. */
 enum need { NEEDS_NOTHING, NEEDS_DATABASE, NEEDS_ALL };
@@ -69,6 +72,18 @@ static const struct command {
 	{ "sessions", "end", NEEDS_DATABASE, 0, 1, TAKES_CLIENT,
 	    ctl_sessions_end, "ID | --client ID",
 	    "end one, or all of an agent" },
+	{ "grants", "list", NEEDS_DATABASE, 0, 0, TAKES_CLIENT | TAKES_LIMIT |
+	    TAKES_ALL | TAKES_LOGIN, ctl_grants_list,
+	    "[--login L] [--client ID] [--all]",
+	    "what customers let agents do, the newest first" },
+	{ "grants", "revoke", NEEDS_DATABASE, 1, 1, 0, ctl_grants_revoke, "NO",
+	    "sign an agent out of one" },
+	{ "customer", "export", NEEDS_DATABASE, 0, 1, TAKES_ACCOUNT,
+	    ctl_customer_export, "LOGIN | --account ID",
+	    "all that is kept about one, as JSON" },
+	{ "customer", "erase", NEEDS_DATABASE, 0, 1, TAKES_ACCOUNT | TAKES_YES,
+	    ctl_customer_erase, "LOGIN | --account ID",
+	    "forget it; asks, unless --yes" },
 	{ "audit", NULL, NEEDS_DATABASE, 0, 0, TAKES_CLIENT | TAKES_KIND |
 	    TAKES_LIMIT, ctl_audit, "[--client ID] [--kind KIND]",
 	    "what was refused or changed, the newest first" },
@@ -77,6 +92,7 @@ static const struct command {
 };
 
 static const struct option options[] = {
+	{ "account",	required_argument,	NULL, 'i' },
 	{ "agent",	required_argument,	NULL, 'g' },
 	{ "all",	no_argument,		NULL, 'a' },
 	{ "ca",		required_argument,	NULL, 'A' },
@@ -87,9 +103,11 @@ static const struct option options[] = {
 	{ "json",	no_argument,		NULL, 'j' },
 	{ "kind",	required_argument,	NULL, 'k' },
 	{ "limit",	required_argument,	NULL, 'n' },
+	{ "login",	required_argument,	NULL, 'l' },
 	{ "sql",	required_argument,	NULL, 's' },
 	{ "tap",	no_argument,		NULL, 't' },
 	{ "version",	no_argument,		NULL, 'V' },
+	{ "yes",	no_argument,		NULL, 'y' },
 	{ NULL,		0,			NULL, 0 },
 };
 
@@ -221,6 +239,18 @@ main(int argc, char **argv)
 		case 't':
 			c.tap = true;
 			given |= TAKES_TAP;
+			break;
+		case 'i':
+			c.account = optarg;
+			given |= TAKES_ACCOUNT;
+			break;
+		case 'l':
+			c.login = optarg;
+			given |= TAKES_LOGIN;
+			break;
+		case 'y':
+			c.yes = true;
+			given |= TAKES_YES;
 			break;
 		case 'C':
 			c.client = optarg;

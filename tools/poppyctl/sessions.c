@@ -58,9 +58,8 @@ static const struct pf_stmt KNOWN = {
 	"known", "SELECT count(*) FROM poppy.client c WHERE c.client_id = $1"
 };
 
-/* A misspelt client_id must not look like a client without Sessions. */
-static int
-check_client(struct ctl *c, struct pf_db *db)
+int
+ctl_client_known(struct ctl *c, struct pf_db *db)
 {
 	const struct pf_param v[] = { PF_TEXT(pf_str(c->client)) };
 	struct pf_row r;
@@ -104,7 +103,7 @@ list(struct ctl *c, struct pf_db *db)
 	struct pf_row r;
 	int status;
 
-	if ((status = check_client(c, db)) != CTL_OK)
+	if ((status = ctl_client_known(c, db)) != CTL_OK)
 		return status;
 	if (ctl_query(db, c->arena, &LIST, v, PF_COUNT(v), cols, PF_COUNT(cols),
 	    &t, &rows) != PF_OK)
@@ -145,7 +144,7 @@ end_client(struct ctl *c, struct pf_db *db)
 	struct pf_row r;
 	int status;
 
-	if ((status = check_client(c, db)) != CTL_OK)
+	if ((status = ctl_client_known(c, db)) != CTL_OK)
 		return status;
 	if (pf_db_one(db, c->arena, &END_CLIENT, v, 1, &r) != PF_OK)
 		return ctl_db_trouble(c, db);
