@@ -30,6 +30,7 @@ extern const struct pf_routes auth_root_routes;		/* under "" */
 extern const struct pf_routes auth_issuer_routes;	/* under the issuer */
 extern const struct pf_routes auth_oauth_routes;	/* under mounts.oauth */
 extern const struct pf_routes auth_pages_routes;	/* under mounts.pages */
+extern const struct pf_routes auth_mediated_routes;	/* there, if offered */
 extern const struct pf_routes auth_doctor_routes;	/* /poppy/doctor */
 
 /* documents.c: write them; PF_E_MEM. */

@@ -7,15 +7,28 @@
 
 #define ASK_AGAIN_S	"600"
 
-/* The endpoints that agents call themselves; the other one is a page. */
+/* Is it path, or below it? *rest is what follows. */
+static bool
+is_below(const struct pf_req *rq, struct pf_str path, struct pf_str *rest)
+{
+	*rest = pf_str_from(rq->path, path.n);
+	return pf_str_starts(rq->path, path) &&
+	    (rest->n == 0 || rest->p[0] == '/');
+}
+
+/* The endpoints that agents call themselves; the others are pages. */
 static bool
 is_for_agents(const struct pf_req *rq)
 {
-	struct pf_str mount = pf_app(rq)->set.mounts.oauth, rest;
+	const struct pf_settings *s = &pf_app(rq)->set;
+	const struct pf_str mediated = PF_LIT("/sign-in");
+	struct pf_str rest;
 
-	rest = pf_str_from(rq->path, mount.n);
-	return pf_str_starts(rq->path, mount) &&
-	    pf_str_starts(rest, PF_LIT("/")) && !pf_str_eqz(rest, "/authorize");
+	if (is_below(rq, s->mounts.oauth, &rest))
+		return !pf_str_eqz(rest, "/authorize");
+	return is_below(rq, s->mounts.pages, &rest) &&
+	    pf_str_starts(rest, mediated) &&
+	    (rest.n == mediated.n || rest.p[mediated.n] == '/');
 }
 
 /* Byte for byte, as browsers write it. */

@@ -58,6 +58,10 @@ build(struct pf_app *app)
 			PF_LIT("/poppy/doctor"), &auth_doctor_routes
 		};
 	}
+	if (app->set.issuer.n != 0 && app->set.sign_in.mediated.n != 0)
+		auth->mounts[auth->nmounts++] = (struct pf_mount){
+			app->set.mounts.pages, &auth_mediated_routes
+		};
 	if (app->set.issuer_path.n != 0)
 		auth->mounts[auth->nmounts++] = (struct pf_mount){
 			app->set.issuer_path, &auth_issuer_routes

@@ -57,13 +57,17 @@ static const struct pf_route pages[] = {
 	{ PF_POST, "/device", PAGE, PF_FORM, FORM_MAX, auth_device_answer },
 	{ PF_GET, "/agents", PAGE, PF_NONE, 0, auth_agents },
 	{ PF_POST, "/agents", PAGE, PF_FORM, FORM_MAX, auth_agents_sent },
+	{ PF_GET, "/style.css", PF_OPEN, PF_NONE, 0, auth_style },
+};
+const struct pf_routes auth_pages_routes = { pages, PF_COUNT(pages) };
+
+static const struct pf_route mediated[] = {
 	{ PF_POST, "/sign-in", PF_NEEDS_PROOF, PF_JSON, JSON_MAX,
 	    auth_mediated },
 	{ PF_POST, "/sign-in/{id}", PF_NEEDS_PROOF, PF_JSON, JSON_MAX,
 	    auth_mediated_code },
-	{ PF_GET, "/style.css", PF_OPEN, PF_NONE, 0, auth_style },
 };
-const struct pf_routes auth_pages_routes = { pages, PF_COUNT(pages) };
+const struct pf_routes auth_mediated_routes = { mediated, PF_COUNT(mediated) };
 
 static const struct pf_route doctor[] = {
 	{ PF_GET, "/{file}", PF_OPEN, PF_NONE, 0, auth_doctor },

@@ -71,8 +71,9 @@ test('a listed origin sees a Session start and every refusal',
 });
 
 test('preflights of a listed origin', proves('R-4.3-28'), async (t) => {
-	for (const end of ['token', 'revoke']) {
-		const res = await preflight(oauth(end), ORIGIN);
+	for (const url of [oauth('token'), oauth('device'), oauth('revoke'),
+		w.url('/poppy/sign-in'), w.url('/poppy/sign-in/x')]) {
+		const res = await preflight(url, ORIGIN), end = url;
 
 		t.eq(res.status, 204, `${end}: status`);
 		t.eq(res.all('access-control-allow-origin'), [ORIGIN], 'origin');
@@ -133,6 +134,7 @@ await run({
 	before: async () => {
 		w = await World.up({ bend: (c) => {
 			c.cors = { origins: ['https://one.example', ORIGIN] };
+			c.sign_in = { ...c.sign_in, mediated: ['poppy:read'] };
 		} });
 		agent = new Agent(w);
 	},
