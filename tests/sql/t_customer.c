@@ -204,6 +204,51 @@ operators(void)
 	    "... unless asked for");
 }
 
+/* Every statement finds its rows by an index, whatever the tables hold: with
+ * enable_seqscan off only one that can't would read a table as a whole. The
+ * row of replay_epoch is the only one there is. */
+static void
+plans(void)
+{
+	static const char *const calls[] = {
+		"t.sign_in('v1', 'vp', 'vt')", "t.refresh('vp')",
+		"t.refresh('vp', 'v1', successor => 'vq')", "t.connected()",
+		"t.device('vd', 'WWWWWWWW')", "t.device_show('WWWWWWWW')",
+		"t.device_decide('WWWWWWWW')", "t.poll('vd', 'v1')",
+		"t.login_begin('ann', 9, 9)", "t.login('vl', '1', 'ann', 'x')",
+		"t.login_use('vl')", "t.shop_login('vx')", "t.spend('vx', 'k')",
+		"t.mediated('ann', 9, 9, 9)", "t.finish('v1')",
+		"t.ask('vi', 'v1')", "t.try('vi', 'v1', 'z')",
+		"t.try('vi', 'v1')", "t.use('vt')", "t.revoke('vp')",
+		"t.disconnect('1', 1)",
+		"poppy_api.login_end(t.h('vl'))::text",
+		"(SELECT others::text FROM poppy_api.clean(1000))",
+	};
+	char sql[200], got[SI_TEXT];
+
+	pg_sql("SELECT pg_stat_reset()");
+	for (size_t i = 0; i < PF_COUNT(calls); i++) {
+		(void)snprintf(sql, sizeof(sql), "SELECT %s || "
+		    "pg_stat_force_next_flush()::text", calls[i]);
+		si_call(auth, sql, got);
+	}
+	si_call(bridge, "SELECT t.put('vx', 'k')", got);
+	si_call(bridge, "SELECT n::text FROM poppy_api.customer_end('1', '')",
+	    got);
+	si_call(bridge, "SELECT poppy_api.customer_export('1')::text || ''",
+	    got);
+	si_call(bridge, "SELECT grants::text || "
+	    "pg_stat_force_next_flush()::text FROM "
+	    "poppy_api.customer_erase('1')", got);
+	tap_ok(sql_number("SELECT sum(idx_scan)::bigint FROM "
+	    "pg_stat_user_tables WHERE schemaname = 'poppy'") > 50,
+	    "scans are counted");
+	si_call(bridge, "SELECT 'connected'", got);
+	tap_is(sql_number("SELECT count(*) FROM pg_stat_user_tables WHERE "
+	    "schemaname IN ('poppy', 'shop') AND seq_scan > 0 "
+	    "AND relname <> 'replay_epoch'"), 0, "... by index, all of them");
+}
+
 int
 main(void)
 {
@@ -213,5 +258,6 @@ main(void)
 	exports();
 	erasures();
 	operators();
+	plans();
 	return si_done();
 }

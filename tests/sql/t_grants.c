@@ -350,6 +350,57 @@ races(void)
 	tap_is(right, 20, "nobody waits for each other");
 }
 
+/* What may be lost in a crash, and what must not: as the call leaves it for the
+ * commit that follows. */
+static void
+durability(void)
+{
+	static const struct { const char *call, *want; } of[] = {
+		{ "t.authorize('da')", "ok off" },
+		{ "left(t.show('da'), 2)", "ok off" },
+		{ "left(t.decide('da', 'dc'), 2)", "ok on" },
+		{ "t.start('ds')", "ok off" },
+		{ "left(t.redeem('dc', 'ds', verifier => 'x'), 8)",
+		    "verifier on" },
+		{ "left(t.redeem('dc', 'ds', pat => 'dp'), 2)", "ok on" },
+		{ "left(t.refresh('dp'), 2)", "ok off" },
+		{ "left(t.refresh('dp', 'ds'), 2)", "ok off" },
+		{ "left(t.refresh('dp', successor => 'dq'), 2)", "ok on" },
+		{ "left(t.refresh('dp', grace_s => -9), 6)", "reused on" },
+		{ "left(t.redeem('dc', 'ds'), 6)", "reused on" },
+		{ "left(t.login('dl', '1'), 2)", "ok off" },
+		{ "left(t.login_use('dl'), 2)", "ok off" },
+		{ "t.device('dd', 'VVVVVVVV')", "ok off" },
+		{ "left(t.poll('dd', 'ds'), 7)", "pending off" },
+		{ "left(t.device_show('VVVVVVVV'), 2)", "ok off" },
+		{ "left(t.device_decide('VVVVVVVV'), 2)", "ok on" },
+		{ "left(t.poll('dd', 'ds', pat => 'dr'), 2)", "ok on" },
+		{ "t.revoke('dr')", "ok on" },
+		{ "left(t.disconnect(), 0)", " on" },
+		{ "t.shop_login('dx')", "ok off" },
+		{ "left(t.spend('dx', 'dk'), 4)", "dead on" },
+		{ "left(t.finish('ds'), 2)", "ok on" },
+		{ "left(t.ask('di', 'ds'), 2)", "ok off" },
+		{ "left(t.try('di', 'ds', 'x'), 13)", "code_required on" },
+		{ "left(t.try('di', 'ds'), 2)", "ok on" },
+		{ "coalesce(poppy_api.login_end(t.h('dl'))::text, 'ok')",
+		    " on" },
+	};
+	char sql[200];
+
+	for (size_t i = 0; i < PF_COUNT(of); i++) {
+		(void)snprintf(sql, sizeof(sql), "SELECT %s || ' ' || "
+		    "current_setting('synchronous_commit')", of[i].call);
+		(void)si_is(sql, of[i].want, of[i].call);
+	}
+	(void)si_shop("SELECT left(n::text, 0) || "
+	    "current_setting('synchronous_commit') "
+	    "FROM poppy_api.customer_end('1', 'x')", "on", "customer_end");
+	(void)si_shop("SELECT requests || ' ' || "
+	    "current_setting('synchronous_commit') FROM "
+	    "poppy_api.customer_erase('99')", "0 on", "customer_erase");
+}
+
 int
 main(void)
 {
@@ -361,5 +412,6 @@ main(void)
 	tickets();
 	customer_ends();
 	races();
+	durability();
 	return si_done();
 }
