@@ -17,7 +17,9 @@ const args = (rest) => ['--state', `${dir}/state`, '--ca', `${dir}/ca`,
 function agent(...rest)
 {
 	const r = spawnSync(AGENT, args(rest), { encoding: 'utf8',
-		timeout: 60000, input: '' });
+		timeout: 60000, input: '',
+		env: { ...process.env,
+			POPPY_AGENT_PASSWORD: account.password } });
 
 	return { status: r.status, out: r.stdout, err: r.stderr,
 		all: r.stdout + r.stderr };
@@ -189,13 +191,15 @@ test('mediated: credentials, and a code if one is wanted',
 });
 
 test('check: every point of sign-in', proves('A-27'), (t) => {
-	const r = agent('check', place);
+	const r = agent('check', place, '--login', account.email);
 
 	t.eq(r.out.split('\n').filter((l) => l.startsWith('not')), [],
 	    `failed: ${r.err}`);
 	t.eq(r.status, 0, 'exit status');
+	t.ok(!r.all.includes(account.password), 'the password is not shown');
 	for (const row of ['R-4.5-3', 'R-4.5-8', 'R-4.5-12', 'R-4.6-5',
-		'R-4.6-7', 'R-4.7-1', 'R-4.9-8'])
+		'R-4.6-7', 'R-4.6-8', 'R-4.7-1', 'R-4.8-2', 'R-4.9-4',
+		'R-4.9-8'])
 		t.ok(r.out.includes(row), row);
 }, { timeout: 120000 });
 

@@ -21,6 +21,7 @@ struct ag_options {
 	const char *alg, *name;				/* init, keys, serve */
 	const char *data, *session, *company;		/* call, renew */
 	const char *scope;				/* signin, refresh */
+	const char *login;				/* check */
 	const char *header[AG_HEADERS_MAX];
 	size_t nheaders;
 	char **arg;		/* what follows the command */

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/poppy-agent/check.h"
@@ -124,6 +125,7 @@ run(struct ck *ck)
 	ck_calls(ck);
 	ck_mcp(ck);
 	ck_signin(ck);
+	ck_account(ck);
 	return PF_OK;
 }
 
@@ -132,10 +134,16 @@ ag_cmd_check(struct agent *ag)
 {
 	struct ck ck = {
 		.ag = ag, .token = PF_NOSTR, .call_url = PF_NOSTR,
-		.scoped_url = PF_NOSTR,
+		.scoped_url = PF_NOSTR, .login = pf_str(ag->opt.login),
+		.password = pf_str(getenv("POPPY_AGENT_PASSWORD")),
 	};
 	enum pf_rc rc;
 
+	if (ag->opt.login != NULL && ck.password.n == 0) {
+		ag_fault_asked(&ag->fault, NULL, PF_NOSTR);
+		return ag_fault(&ag->fault, PF_E_INPUT, NULL, "--login needs "
+		    "the customer's password in POPPY_AGENT_PASSWORD");
+	}
 	if (ag->opt.max_wait < PATIENCE)
 		ag->opt.max_wait = PATIENCE;
 	puts("TAP version 13");

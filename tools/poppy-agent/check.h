@@ -38,6 +38,7 @@ struct ck {
 	struct pf_str user_id;
 	struct pf_str session_id, token;	/* of a Session that works */
 	struct pf_str call_url, scoped_url;	/* PF_NOSTR: none to call */
+	struct pf_str login, password;	/* of a test customer, or PF_NOSTR */
 	int n, failed;
 };
 
@@ -66,6 +67,18 @@ PF_MUST enum pf_rc ck_call(struct ck *ck, struct pf_str url,
 void ck_nonces(struct ck *ck);
 struct pf_str ck_dpop(struct ck *ck, struct pf_str token);	/* "DPoP ..." */
 
+struct ag_token_ask;
+/* A sound form with client assertion; what came back, in the shape of a check
+ * (check_signin.c). */
+PF_MUST enum pf_rc ck_ask(struct ck *ck, const struct ag_token_ask *a,
+    struct ck_reply *rp);
+/* RFC 7636, appendix B. */
+#define CK_VERIFIER	"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+/* An authorization request for that verifier, with one parameter (name not
+ * NULL) as value, or left out. */
+PF_MUST enum pf_rc ck_authorize_url(struct ck *ck, struct pf_str redirect,
+    const char *name, const char *value, struct pf_str *out);
+
 /* One point of TAP. rc other than PF_OK fails it with the agent's fault. */
 void ck_point(struct ck *ck, enum pf_rc rc, bool good, const char *rows,
     const char *what, const struct ck_reply *rp);
@@ -78,5 +91,6 @@ void ck_mistakes(struct ck *ck);
 void ck_calls(struct ck *ck);
 void ck_mcp(struct ck *ck);
 void ck_signin(struct ck *ck);
+void ck_account(struct ck *ck);
 
 #endif

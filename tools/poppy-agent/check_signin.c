@@ -14,9 +14,7 @@
 
 #define URL_MAX		8192
 #define DEVICE_GRANT	"urn:ietf:params:oauth:grant-type:device_code"
-/* RFC 7636, appendix B. */
 #define CHALLENGE	"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-#define VERIFIER	"dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
 #define STATE		"poppy-agent-check"
 #define UNKNOWN_SCOPE	"poppy-agent:no-such-scope"
 
@@ -49,8 +47,8 @@ static const struct {
 	    "response_type", "token", "unsupported_response_type" },
 };
 
-static enum pf_rc
-authorize_url(struct ck *ck, struct pf_str redirect, const char *name,
+enum pf_rc
+ck_authorize_url(struct ck *ck, struct pf_str redirect, const char *name,
     const char *value, struct pf_str *out)
 {
 	const struct { const char *name; struct pf_str value; } param[] = {
@@ -118,7 +116,7 @@ bad_authorizations(struct ck *ck, struct pf_str redirect)
 		struct pf_str url;
 		enum pf_rc rc;
 
-		rc = authorize_url(ck, redirect, authorize_rows[i].name,
+		rc = ck_authorize_url(ck, redirect, authorize_rows[i].name,
 		    authorize_rows[i].value, &url);
 		if (rc == PF_OK)
 			rc = ck_call(ck, url, PF_NOSTR, PF_NOSTR, &rp);
@@ -138,7 +136,7 @@ good_authorization(struct ck *ck, struct pf_str redirect)
 	enum pf_rc rc;
 	int hops = 0;
 
-	rc = authorize_url(ck, redirect, NULL, NULL, &url);
+	rc = ck_authorize_url(ck, redirect, NULL, NULL, &url);
 	while (rc == PF_OK && hops++ < 5) {
 		rc = ck_call(ck, url, PF_NOSTR, PF_NOSTR, &rp);
 		to = ag_reply_field(&rp.http, "location", 0);
@@ -157,9 +155,8 @@ good_authorization(struct ck *ck, struct pf_str redirect)
 
 /* --- forms with client assertion --- */
 
-/* What the endpoint said, in the shape of a check. */
-static enum pf_rc
-ask(struct ck *ck, const struct ag_token_ask *a, struct ck_reply *rp)
+enum pf_rc
+ck_ask(struct ck *ck, const struct ag_token_ask *a, struct ck_reply *rp)
 {
 	struct ag_user u = { .id = ck->user_id, .dpop = ck->dpop };
 	struct ag_token_answer answer;
@@ -179,7 +176,7 @@ expect(struct ck *ck, const struct ag_token_ask *a, int status,
     const char *error, const char *rows, const char *what)
 {
 	struct ck_reply rp;
-	enum pf_rc rc = ask(ck, a, &rp);
+	enum pf_rc rc = ck_ask(ck, a, &rp);
 
 	ck_point(ck, rc, rc == PF_OK && rp.http.status == status &&
 	    (error == NULL || pf_str_eqz(rp.error, error)), rows, what, &rp);
@@ -206,7 +203,7 @@ bad_codes(struct ck *ck, struct pf_str redirect)
 		{ "grant_type", PF_LIT("authorization_code"), false },
 		{ "code", PF_LIT("made-up"), false },
 		{ "redirect_uri", redirect, false },
-		{ "code_verifier", PF_LIT(VERIFIER), false },
+		{ "code_verifier", PF_LIT(CK_VERIFIER), false },
 		{ "session_id", ck->session_id, false },
 	};
 	struct ag_token_ask a = {
@@ -309,7 +306,7 @@ device(struct ck *ck)
 	expect(ck, &(struct ag_token_ask){ c->token_endpoint, made_up,
 	    PF_COUNT(made_up), true, false }, 400, "invalid_grant", "R-4.6-11",
 	    "a made-up device_code");
-	rc = ask(ck, &(struct ag_token_ask){ c->device_endpoint, scope, 1,
+	rc = ck_ask(ck, &(struct ag_token_ask){ c->device_endpoint, scope, 1,
 	    false, false }, &rp);
 	ck_point(ck, rc, rc == PF_OK && rp.http.status == 200 &&
 	    pf_json_str(rp.body, "user_code", &s) == PF_OK && s.n != 0 &&

@@ -180,6 +180,7 @@ endpoint(const struct pf_json *o, const char *key, const char *where,
 	return s;
 }
 
+/* Its first scope; PF_NOSTR if it has none. */
 static struct pf_str
 first_scope(const struct pf_json *type)
 {

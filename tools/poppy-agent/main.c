@@ -57,8 +57,8 @@ static const struct command {
 	    "call an API with Session Token and DPoP Proof" },
 	{ "visit", ag_cmd_visit, "", 1, 1, "DOMAIN[:PORT]",
 	    "walk the whole path of a signed-out visit, step by step" },
-	{ "check", ag_cmd_check, "c", 1, 1,
-	    "DOMAIN[:PORT] [--client-url URL]",
+	{ "check", ag_cmd_check, "cL", 1, 1,
+	    "DOMAIN[:PORT] [--client-url URL] [--login NAME]",
 	    "test a deployment, mistakes included; prints TAP" },
 	{ "status", ag_cmd_status, "", 0, 0, "",
 	    "show what the state file holds, without secrets" },
@@ -86,6 +86,7 @@ static const struct option options[] = {
 	{ "session", required_argument, NULL, 'S' },
 	{ "company", required_argument, NULL, 'o' },
 	{ "scope", required_argument, NULL, 'O' },
+	{ "login", required_argument, NULL, 'L' },
 	{ NULL, 0, NULL, 0 }
 };
 #define GLOBAL_OPTIONS	"sAuwrvjhV"
@@ -130,6 +131,7 @@ set_option(struct agent *ag, int letter)
 		{ 'C', &o->cert }, { 'K', &o->key }, { 'a', &o->alg },
 		{ 'n', &o->name }, { 'd', &o->data }, { 'S', &o->session },
 		{ 'o', &o->company }, { 'O', &o->scope },
+		{ 'L', &o->login },
 	};
 
 	for (size_t i = 0; i < PF_COUNT(texts); i++)
