@@ -169,6 +169,28 @@ test('that of an MCP client is for its server and its User',
 	'nor for a User that the agent names');
 });
 
+test('no secret of a sign-in is stored or logged', proves('R-4.8-4'),
+    async (t) => {
+	const f = ada(), s = await f.agent.session(f.user), c = await f.code();
+	const { d } = await f.begun();
+	const { json } = await f.redeem(c, s.id);
+
+	await f.refresh(json.refresh_token);
+	await f.redeem(c, s.id, { code_verifier: random(32) });
+	await f.poll(d, s.id);
+	await f.revoke(json.refresh_token);
+	const logs = JSON.stringify(w.logs('')), dump = await w.dump();
+	t.ok(logs.includes('/poppy/oauth/device'), 'logs are there');
+	t.ok(dump.includes('account_token'), 'so is the dump');
+	for (const [what, secret] of Object.entries({ code: c.code,
+		verifier: c.verifier, device_code: d.device_code,
+		account: json.refresh_token, session: json.access_token }))
+		t.eq([logs.includes(secret), dump.includes(secret)],
+		    [false, false], what);
+	t.ok(!logs.includes(d.user_code) &&
+	    !logs.includes(d.user_code.replace('-', '')), 'user_code');
+});
+
 test('a type that is off has no grant, but what it gave goes on',
     proves('R-3.2-10', 'R-4.8-1'), async (t) => {
 	const f = ada(), s = await f.signedIn(), c = await f.code();
