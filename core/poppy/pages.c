@@ -41,7 +41,8 @@ static const struct pf_tpl_name scope_names[] = {
 static const struct pf_tpl_name connected_names[] = {
 	AGENT, LIST("scopes", scope_names), TEXT("since"), TEXT("since_text"),
 	TEXT("used"), TEXT("used_text"), TEXT("ends"), TEXT("ends_text"),
-	URL("url"), END
+	TEXT("sessions"), TEXT("by_direct"), TEXT("by_device"),
+	TEXT("by_mediated"), URL("url"), END
 };
 
 /* What all pages may name. */

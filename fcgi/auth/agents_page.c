@@ -5,19 +5,21 @@
 #include "fcgi/auth/pages.h"
 
 #include "core/poppy/audit.h"
+#include "core/poppy/scope.h"
 
 static const struct pf_stmt CONNECTED_LIST = {
 	"connected_list", "SELECT client_no, client_id, name, scopes,"
-	" since_at, used_at, expires_at FROM poppy_api.connected_list($1)"
+	" since_at, used_at, expires_at, kinds, sessions"
+	" FROM poppy_api.connected_list($1)"
 };
 enum { LIST_NO, LIST_ID, LIST_NAME, LIST_SCOPES, LIST_SINCE, LIST_USED,
-    LIST_EXPIRES };
+    LIST_EXPIRES, LIST_KINDS, LIST_SESSIONS };
 
 static const struct pf_stmt CONNECTED_END = {
 	"connected_end", "SELECT poppy_api.connected_end($1, $2, $3)"
 };
 
-#define AGENT_VARS	12
+#define AGENT_VARS	16
 #define SHOWN_MAX	200	/* agents on the page */
 
 struct list {
@@ -63,6 +65,18 @@ url_of(struct pf_req *rq, const char *which, int64_t no, struct pf_str *out)
 	return pf_str_given(*out) ? PF_OK : PF_E_MEM;
 }
 
+/* "" for none. */
+static enum pf_rc
+count_of(struct pf_req *rq, int64_t n, struct pf_str *out)
+{
+	struct pf_buf b;
+
+	pf_buf_init(&b, rq->arena, 32);
+	if (n > 0)
+		pf_buf_int(&b, n);
+	return pf_buf_done(&b, out);
+}
+
 static enum pf_rc
 fill_row(struct list *l, const struct pf_row *row, struct pf_var *v)
 {
@@ -70,16 +84,19 @@ fill_row(struct list *l, const struct pf_row *row, struct pf_var *v)
 	int64_t since = pf_row_int(row, LIST_SINCE);
 	int64_t used = pf_row_int(row, LIST_USED);
 	int64_t ends = pf_row_int(row, LIST_EXPIRES);
+	struct pf_str kinds = pf_row_str(row, LIST_KINDS);
 	struct auth_agent a;
 	struct pf_vars *scopes;
-	struct pf_str url;
+	struct pf_str url, sessions;
 	enum pf_rc rc;
 	size_t n;
 
 	if ((rc = agent_of(p->rq, row, &a)) != PF_OK ||
 	    (rc = auth_scope_rows(p, pf_row_str(row, LIST_SCOPES), &scopes,
 	    &n)) != PF_OK ||
-	    (rc = url_of(p->rq, NULL, pf_row_int(row, LIST_NO), &url)) != PF_OK)
+	    (rc = url_of(p->rq, NULL, pf_row_int(row, LIST_NO), &url)) !=
+	    PF_OK || (rc = count_of(p->rq, pf_row_int(row, LIST_SESSIONS),
+	    &sessions)) != PF_OK)
 		return rc;
 	const struct pf_var filled[AGENT_VARS] = {
 		AUTH_AGENT_VARS(a), PF_VAR_LIST("scopes", scopes, n),
@@ -89,6 +106,11 @@ fill_row(struct list *l, const struct pf_row *row, struct pf_var *v)
 		PF_VAR("used_text", pf_pages_day(p->rq, p->lang, used)),
 		PF_VAR("ends", pf_pages_iso(p->rq, ends)),
 		PF_VAR("ends_text", pf_pages_day(p->rq, p->lang, ends)),
+		PF_VAR("sessions", sessions),
+		PF_VAR_IF("by_direct", pf_scope_has(kinds, PF_LIT("direct"))),
+		PF_VAR_IF("by_device", pf_scope_has(kinds, PF_LIT("device"))),
+		PF_VAR_IF("by_mediated",
+		    pf_scope_has(kinds, PF_LIT("mediated"))),
 		PF_VAR("url", url),
 	};
 

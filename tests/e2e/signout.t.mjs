@@ -142,6 +142,8 @@ test('the customer sees who is connected, and disconnects',
 
 	t.ok(text.includes('Paloma the Agent'), 'name');
 	t.ok(text.includes(new URL(f.agent.id).host), 'host');
+	t.match(text.replace(/\s+/g, ' '), /Sessions: 2\b/, 'where');
+	t.ok(text.includes('In your browser'), 'how');
 	t.must(view.forms.length > 0, 'a form', text.slice(0, 800));
 	const form = view.forms[0];
 	t.eq(form.method, 'post', 'by POST');
