@@ -457,7 +457,7 @@ test('32 slow documents at once don\'t slow another client\'s starts: p99 ' +
 		quiet.push(p99(await latencies(good, 200)));
 		const slow = slowOnes();
 
-		t.ok(await until(() => slow.open() === 32, 6000, 20),
+		t.ok(await until(() => slow.open() === 32, 12000, 20),
 		    '32 are under way', slow.open());
 		busy.push(p99(await latencies(good, 200)));
 		t.eq(slow.open(), 32, 'and still are');
