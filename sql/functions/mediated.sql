@@ -5,7 +5,8 @@
 -- login, wherever somebody tries it, for the address and for the client, until
 -- it turns out to be right. limit: retry_s. unusual: a one-time code should be
 -- asked for, since this client never had a grant of this account, or not at this
--- address, or there were failures today or yesterday.
+-- address, or it was shut out since (it may still know the password), or there
+-- were failures today or yesterday.
 CREATE OR REPLACE FUNCTION poppy_api.mediated_begin(p_bucket int,
     p_sid bytea, p_client_no bigint, p_login text, p_login_key bytea,
     p_address_key bytea, p_per_login int, p_per_address int,
@@ -43,7 +44,12 @@ BEGIN
 	locale := c.locale;
 	unusual := failed > 0 OR NOT EXISTS (SELECT FROM poppy.grants g
 	    WHERE g.account = c.id AND g.client_no = p_client_no
-		AND g.address_key = p_address_key);
+		AND g.address_key = p_address_key
+		AND NOT EXISTS (SELECT FROM poppy.grants e
+		    WHERE e.account = g.account AND e.client_no = g.client_no
+			AND e.revoked_why <> 'signed_out'
+			AND (e.grant_no = g.grant_no
+			    OR e.revoked_at > g.created_at)));
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.mediated_begin(int, bytea, bigint, text,

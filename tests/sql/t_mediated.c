@@ -53,6 +53,32 @@ begins(void)
 	si_need("SELECT t.finish('s1')", OK);
 }
 
+/* A client that was shut out may still know the password. */
+static void
+shut_out(void)
+{
+	pg_sql("UPDATE poppy.grants SET created_at = created_at - 60");
+	si_need("SELECT (t.disconnect(client => 1)::int > 0)::text", "true");
+	(void)si_is("SELECT t.mediated('ann')", "ok 1 true",
+	    "one that the customer has disconnected is unusual");
+	si_need("SELECT t.finish('s1', pat => 'out')", OK);
+	(void)si_is("SELECT t.mediated('ann')", "ok 1 false",
+	    "... until it was let in again");
+	si_need("SELECT t.revoke('out')", "ok");
+	si_need("SELECT t.finish('s1')", OK);
+	pg_sql("UPDATE poppy.grants SET created_at = created_at - 60 "
+	    "WHERE revoked_at IS NULL OR revoked_why = 'signed_out'");
+	pg_sql("DELETE FROM poppy.grants WHERE revoked_why = 'disconnected' "
+	    "OR revoked_at IS NULL");
+	(void)si_is("SELECT t.mediated('ann')", "ok 1 false",
+	    "one that has signed out itself comes back");
+	si_need("SELECT t.finish('s1')", OK);
+	si_need("SELECT (t.disconnect(client => 1)::int > 0)::text", "true");
+	(void)si_is("SELECT t.mediated('ann')", "ok 1 true",
+	    "... but not once another of its grants was disconnected");
+	si_need("SELECT t.finish('s1')", OK);
+}
+
 static void
 finishes(void)
 {
@@ -173,6 +199,7 @@ main(void)
 {
 	si_start();
 	begins();
+	shut_out();
 	finishes();
 	limits();
 	codes();
