@@ -44,6 +44,8 @@ DECLARE
 BEGIN
 	DELETE FROM poppy.sign_in_request r
 	WHERE r.account = p_account AND r.decided_at IS NULL;
+	UPDATE poppy.device d SET account = NULL
+	WHERE d.account = p_account AND d.status = 'pending';
 	UPDATE poppy.shop_login s SET spent_at = poppy.now_at()
 	WHERE s.account = p_account AND s.spent_at IS NULL;
 	UPDATE poppy.mediated m SET status = 'failed'

@@ -173,6 +173,20 @@ races(void)
 	    "SELECT t.poll('r2', 'x1')", OK, "approved while it is asked for");
 }
 
+/* Whoever is at the page while the shop ends everything is not asked again. */
+static void
+shop_ends(void)
+{
+	si_need("SELECT t.device('v1', 'VVVVVVVV')", "ok");
+	si_need("SELECT t.device_show('VVVVVVVV', '2')",
+	    "ok https://a.example/c An agent - poppy:read poppy:write");
+	pg_sql("SELECT poppy_api.customer_end('2', 'password changed')");
+	(void)si_is("SELECT t.device_decide('VVVVVVVV', '2')", "absent - -",
+	    "an account that the shop has ended decides nothing");
+	(void)si_is("SELECT left(t.device_show('VVVVVVVV', '2'), 2)", "ok",
+	    "... before it has logged in again and seen it");
+}
+
 int
 main(void)
 {
@@ -182,6 +196,7 @@ main(void)
 	guesses();
 	polls();
 	ends();
+	shop_ends();
 	races();
 	return si_done();
 }
