@@ -15,7 +15,7 @@ $$;
 
 -- What a customer has granted, as one row for each agent that still has
 -- something of it. sessions counts those that are live and signed in by one of
--- its live grants.
+-- its live grants. An agent whose row is gone can use none of them.
 CREATE OR REPLACE FUNCTION poppy_api.connected_list(p_account text)
 RETURNS TABLE (client_no bigint, client_id text, name text, kinds text,
     scopes text, since_at bigint, used_at bigint, expires_at bigint,
@@ -47,7 +47,7 @@ BEGIN
 		WHERE k.client_no = l.client_no AND s.ended_at IS NULL
 		    AND s.ends_at > now_at)
 	FROM live l
-	LEFT JOIN poppy.client c ON c.client_no = l.client_no
+	JOIN poppy.client c ON c.client_no = l.client_no
 	GROUP BY l.client_no
 	ORDER BY max(l.last_at) DESC, l.client_no
 	LIMIT 1000;

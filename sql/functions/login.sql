@@ -78,6 +78,7 @@ GRANT EXECUTE ON FUNCTION poppy_api.login_start(bytea, bytea, text, bytea,
 
 -- Whose login session this is: 'ok', or 'none': unknown, idle for p_idle_s, or
 -- the account is not to be used any more, which status says and which ends it.
+-- name is what pages show, and never empty: people must see whose account it is.
 CREATE OR REPLACE FUNCTION poppy_api.login_use(p_login bytea, p_idle_s int,
     OUT outcome text, OUT account text, OUT login text, OUT name text,
     OUT status text, OUT locale text)
@@ -97,7 +98,8 @@ BEGIN
 	IF NOT FOUND THEN
 		RETURN;
 	END IF;
-	SELECT c.login, c.name, coalesce(c.status, 'disabled'), c.locale
+	SELECT c.login, left(coalesce(nullif(btrim(c.name), ''), c.login), 200),
+	    coalesce(c.status, 'disabled'), c.locale
 	INTO login, name, status, locale
 	FROM poppy_shop.customer c WHERE c.id = of_account;
 	IF status IS DISTINCT FROM 'ok' THEN

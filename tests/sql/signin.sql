@@ -12,7 +12,8 @@ INSERT INTO shop.customer VALUES (1, 'ann', 'ok'), (2, 'bob', 'ok'),
 GRANT USAGE ON SCHEMA shop TO poppy_owner;
 GRANT SELECT ON shop.customer TO poppy_owner;
 CREATE OR REPLACE VIEW poppy_shop.customer AS
-SELECT c.id::text AS id, c.login, upper(c.login) AS name,
+SELECT c.id::text AS id, c.login,
+    CASE WHEN c.login <> 'nameless' THEN upper(c.login) END AS name,
     c.login || '@example.com' AS email, '+1555' || c.id AS phone,
     '$2y$' || c.login AS password_hash, '' AS hash_kind, c.status,
     'de' AS locale

@@ -191,6 +191,10 @@ connected(void)
 	(void)si_is("SELECT t.connected()", "1 https://a.example/c direct "
 	    "poppy:read poppy:write 2, 2 https://b.example/c direct "
 	    "poppy:read poppy:write 1", "an agent is one row");
+	pg_sql("UPDATE poppy.grants SET client_no = 98 WHERE client_no = 2");
+	(void)si_is("SELECT t.connected()", "1 https://a.example/c direct "
+	    "poppy:read poppy:write 2", "nor one that nobody knows any more");
+	pg_sql("UPDATE poppy.grants SET client_no = 2 WHERE client_no = 98");
 	(void)si_is("SELECT t.disconnect('1', 99)", "0", "an unknown one");
 	(void)si_is("SELECT t.disconnect('9', 1)", "0", "nobody's");
 	(void)si_is("SELECT t.disconnect('1', 1)", "2", "disconnected");

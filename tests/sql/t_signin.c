@@ -112,6 +112,14 @@ logins(void)
 	    "idle, but not for too long");
 	tap_is(sql_number("SELECT count(*) FROM poppy.login "
 	    "WHERE used_at > poppy.now_at() - 5"), 1, "... counts anew");
+	pg_sql("UPDATE shop.customer SET login = 'nameless' WHERE id = 2");
+	(void)si_is("SELECT t.login_use('l3')", "ok 2 nameless nameless ok de",
+	    "who has no name is shown by the login");
+	pg_sql("UPDATE shop.customer SET login = repeat('b', 1000) "
+	    "WHERE id = 2");
+	(void)si_is("SELECT length(t.login_use('l3'))::text", "1212",
+	    "a name that fills pages is cut");
+	pg_sql("UPDATE shop.customer SET login = 'bob' WHERE id = 2");
 	pg_sql("UPDATE shop.customer SET status = 'disabled' WHERE id = 2");
 	(void)si_is("SELECT t.login_use('l3')", "none - - - disabled de",
 	    "the account was disabled meanwhile");
