@@ -309,6 +309,17 @@ test('a wrong password and an unknown login look alike', [], async (t) => {
 	t.eq(pages[0], pages[1], 'the same page');
 });
 
+test('customers log in, whatever hash the shop has of their password', [],
+    async (t) => {
+	for (const account of people.filter((c) => c.kind === 'customer')) {
+		const p = flows(w, account)().person();
+		const res = await p.login(await p.open('/poppy/agents'));
+
+		t.eq([res.status, Customer.loginForm(res)], [200, undefined],
+		    account.email);
+	}
+});
+
 test('the login name in any case, with blanks around it', [],
     async (t) => {
 	const f = ada();

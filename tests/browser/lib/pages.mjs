@@ -10,12 +10,18 @@ export function landing(flow)
 	return flow;
 }
 
-export async function login(page, account)
+// Fill in the login form and send it.
+export async function enter(page, account)
 {
 	await page.locator('input[type=password]').fill(account.password);
 	await page.locator('input[autocomplete=username]').fill(account.email);
 	await page.locator('form:has(input[type=password]) button').first()
 	    .click();
+}
+
+export async function login(page, account)
+{
+	await enter(page, account);
 	await page.locator('input[type=password]').waitFor({ state:
 		'detached' });
 }
