@@ -96,7 +96,7 @@ test('it is for its client alone, which proves itself', proves('R-4.8-5'),
 });
 
 test('client, User and account of the Session must be its own',
-    proves('R-4.8-6', 'R-4.8-7', 'R-4.4-15'), async (t) => {
+    proves('R-4.8-6', 'R-4.8-7', 'R-4.4-15', 'R-4.2-29'), async (t) => {
 	const f = ada(), s = await f.signedIn();
 	const stranger = new User();
 	const session = await f.agent.session(stranger);
@@ -122,7 +122,7 @@ test('client, User and account of the Session must be its own',
 });
 
 test('it may be asked for less, never for more',
-    proves('R-4.8-8', 'R-4.8-9'), async (t) => {
+    proves('R-4.8-8', 'R-4.8-9', 'R-4.3-21'), async (t) => {
 	const f = ada(), s = await f.signedIn({ scope: ALL },
 	    { scopes: [READ, WRITE] });
 	const less = await f.refresh(s.pat, { scope: READ });
@@ -173,6 +173,29 @@ test('expired or revoked, the Session goes on signed out',
 	t.eq([res.id, res.res.json.signed_in], [s.id, false], 'renewed');
 	t.eq((await f.agent.call(res, 'GET', w.stock)).status, 200, 'and used');
 });
+
+// However it ends: by the operator, by the settings, or when its row is gone.
+for (const [how, end] of [
+	['ended', 'UPDATE poppy.session SET ended_at = poppy.now_at()'],
+	['too long idle', 'UPDATE poppy.session SET used_at = 1'],
+	['too old', 'UPDATE poppy.session SET started_at = 1'],
+	['cleaned away', 'DELETE FROM poppy.session']])
+	test(`the Session is ${how}: its Account Token begins another`,
+	    proves('R-4-5', 'R-4.8-2'), async (t) => {
+		const f = ada(), s = await f.signedIn();
+
+		await w.sql(`${end} WHERE sid = ${World.sid(s.id)}`);
+		t.challenged(await f.agent.call(s, 'GET', w.whoami), 401,
+		    'invalid_token', 'its token');
+		t.refused(await f.refresh(s.pat, { session_id: s.id }), 400,
+		    'invalid_session', 'nothing wakes it');
+		const res = await f.refresh(s.pat);
+		t.must(res.status === 200, 'status', res.text);
+		t.ok(res.json.session_id !== s.id, 'a new Session');
+		t.eq([res.json.signed_in, res.json.scope],
+		    [true, `${READ} ${WRITE}`], 'signed in');
+		t.eq(await f.reads(f.session(res)), '200', 'account call');
+	});
 
 test('a second sign-in for more leaves the first until it is revoked',
     proves('R-4.4-14'), async (t) => {

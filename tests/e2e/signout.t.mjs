@@ -12,7 +12,7 @@ let w, ada, jonas, mira;
 const OUT = '403 sign_in_required';
 
 test('a revoked Account Token and all it signed in',
-    proves('R-4.9-1', 'R-4.9-3', 'R-4.9-4', 'R-4.9-6', 'R-4.9-5'),
+    proves('R-4.9-1', 'R-4.9-3', 'R-4.9-4', 'R-4.9-5', 'R-4.9-6', 'R-4.9-7'),
     async (t) => {
 	const f = ada(), s = await f.signedIn();
 	const two = f.session(await f.refresh(s.pat));
