@@ -236,6 +236,9 @@ test('signout: the access is gone, the Session goes on',
 
 	t.eq(r.status, 0, 'exit status', r.all);
 	t.eq(state().users[0].accounts, [], 'no Account Token here');
+	const kept = agent('status');
+	t.match(kept.all, /signed out, token renewed at its next use/, 'status');
+	t.ok(!/1970/.test(kept.all), 'no time that is none');
 	const denied = call();
 	t.eq(denied.status, 1, 'a call that needs the account');
 	t.match(denied.all, /sign_in_required/, 'why');

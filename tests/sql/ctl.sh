@@ -273,6 +273,8 @@ ctl 1 "grants list: of two with one login" "twin: .*more than one" \
 ctl 1 "grants list: of an unknown client" "no such client" grants list \
     --client https://no.example/c
 ctl 64 "grants list: an operand" "^usage" grants list x
+# A usage longer than its column doesn't run into what it says.
+ctl 0 "help: a long usage ends its line" "--client ID\] \[--all\]$" --help
 ctl 0 "grants revoke" "^grant $one: revoked" grants revoke $one
 ctl 1 "... twice" "$one: no live grant" grants revoke $one
 ctl 1 "grants revoke: one that is over" "no live grant" grants revoke $four
@@ -297,14 +299,17 @@ for verb in export erase; do
 	    customer $verb bob --account 2
 done
 ctl 64 "customer export doesn't ask" "^usage" customer export bob --yes
+# From a file: behind a pipe, points would be counted in another shell.
 for answer in "" no y YES "yes please"; do
-	echo "$answer" | ctl 1 "customer erase: '$answer'" "nothing was erased" \
-	    customer erase bob
+	echo "$answer" >"$tmp/answer"
+	ctl 1 "customer erase: '$answer'" "nothing was erased" \
+	    customer erase bob <"$tmp/answer"
 done
 ctl 1 "customer erase: nobody answers" "nothing was erased" \
     customer erase bob </dev/null
 json "... and it is all there" "j.grants.length === 2" customer export bob
-echo yes | ctl 0 "customer erase: yes" "grants  *2" customer erase bob
+echo yes >"$tmp/answer"
+ctl 0 "customer erase: yes" "grants  *2" customer erase bob <"$tmp/answer"
 json "... it is gone" "j.grants.length === 0 && j.audit.length === 0" \
     customer export bob
 json "customer erase --yes as JSON" "j.grants === 1 && j.sessions === 0" \
@@ -321,6 +326,11 @@ json "settings as JSON" "j.agents.keys.new_per_hour.default === 1000 &&
     j.agents.keys.new_per_hour.max === 10000 && j.issuer.type === 'string' &&
     j.hosts.keys.host.required && j.guard.keys.rules.keys.path.doc" settings
 ctl 64 "settings: an operand" "^usage" settings x
+poppyctl settings | sed 's/:.*//; s/.*\.//; s/\[\]//' | sort -u | while read -r key; do
+	grep -qwF -- "$key" "$top/deploy/man/poppy.conf.5" || echo "$key"
+done >"$tmp/out"
+[ ! -s "$tmp/out" ]
+result $? "each is in poppy.conf(5)"
 
 echo "# a database that is away or another's"
 db=nowhere

@@ -111,9 +111,14 @@ show_user(struct agent *ag, const struct ag_user *u)
 	    s = s->next) {
 		pf_buf_init(&b, &ag->arena, 128);
 		pf_buf_addz(&b, s->signed_in ? "signed in, " : "signed out, ");
-		pf_buf_addz(&b, s->expires_at > pf_now_at() ?
-		    "token until " : "token expired ");
-		pf_buf_rfc3339(&b, s->expires_at);
+		if (s->expires_at == 0) {
+			/* As a sign-out leaves it. */
+			pf_buf_addz(&b, "token renewed at its next use");
+		} else {
+			pf_buf_addz(&b, s->expires_at > pf_now_at() ?
+			    "token until " : "token expired ");
+			pf_buf_rfc3339(&b, s->expires_at);
+		}
 		ag_show_fact(&ag->show, pf_arena_z(&ag->arena, s->id),
 		    pf_buf_str(&b));
 	}

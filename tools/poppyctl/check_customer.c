@@ -119,9 +119,11 @@ judge_whole(struct looking *l, const struct pf_rows *rows, size_t n)
 
 		if (pf_row_is(&r, WHAT, "error")) {
 			ck_say(l->k, CK_FAULT, "customers", "the view "
-			    "poppy_shop.customer can't be read: %.*s: install "
-			    "the shop's adapter again", PF_STRF(pf_row_str(&r,
-			    MORE)));
+			    "poppy_shop.customer can't be read: %.*s: it must "
+			    "belong to who owns the shop's table, and "
+			    "poppy_owner may SELECT it; the end of "
+			    "sql/adapters/demo.sql does that",
+			    PF_STRF(pf_row_str(&r, MORE)));
 			return false;
 		}
 		if (!pf_row_is(&r, WHAT, "rows"))

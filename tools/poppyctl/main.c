@@ -111,6 +111,8 @@ static const struct option options[] = {
 	{ NULL,		0,			NULL, 0 },
 };
 
+#define USAGE_WIDTH	36
+
 static int
 usage(FILE *to)
 {
@@ -124,7 +126,13 @@ usage(FILE *to)
 		    commands[i].noun, commands[i].verb == NULL ? "" : " ",
 		    commands[i].verb == NULL ? "" : commands[i].verb,
 		    commands[i].usage);
-		(void)fprintf(to, "  %-36s%s\n", text, commands[i].doc);
+		/* What is too long for the column has a line of its own. */
+		if (strlen(text) >= USAGE_WIDTH) {
+			(void)fprintf(to, "  %s\n", text);
+			text[0] = '\0';
+		}
+		(void)fprintf(to, "  %-*s%s\n", USAGE_WIDTH, text,
+		    commands[i].doc);
 	}
 	(void)fprintf(to, "\nPATTERN is a client_id, a host, or *.HOST. Lists "
 	    "take --limit N.\n"
