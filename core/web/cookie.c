@@ -43,3 +43,26 @@ pf_cookie_get(struct pf_str header, const char *name, struct pf_str *out)
 	}
 	return PF_OK;
 }
+
+static bool
+parts_cookies(char c)
+{
+	return c == ';' || c == ',' || c == ' ' || c == '\t';
+}
+
+bool
+pf_cookie_named(struct pf_str header, const char *name)
+{
+	struct pf_str rest, want = pf_str(name);
+
+	for (size_t i = 0; i < header.n; i++) {
+		rest = pf_str_from(header, i);
+		if ((i > 0 && !parts_cookies(header.p[i - 1])) ||
+		    !pf_str_starts(rest, want))
+			continue;
+		if (rest.n == want.n || rest.p[want.n] == '=' ||
+		    parts_cookies(rest.p[want.n]))
+			return true;
+	}
+	return false;
+}

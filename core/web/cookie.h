@@ -18,4 +18,11 @@
 PF_MUST enum pf_rc pf_cookie_get(struct pf_str header, const char *name,
     struct pf_str *out);
 
+/*
+ * Does the header name it anywhere, with or without a value? For what must be
+ * shut to it: some servers join two Cookie fields by a comma (RFC 9110, 5.3),
+ * behind which pf_cookie_get() sees no other cookie.
+ */
+bool pf_cookie_named(struct pf_str header, const char *name);
+
 #endif

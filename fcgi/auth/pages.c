@@ -127,14 +127,11 @@ auth_page_needs(struct pf_req *rq)
 {
 	const struct pf_settings *s = &pf_app(rq)->set;
 	const struct pf_host *host = pf_settings_host(s, rq->host);
-	struct pf_str cookie;
 
 	if (host == NULL || !pf_str_eq(host->base, s->issuer_host->base))
 		return pf_fail(rq, PF_NOT_FOUND, "There is nothing here.");
-	if (pf_cookie_get(rq->cookie, PF_SESSION_COOKIE, &cookie) !=
-	    PF_E_ABSENT)
-		return PF_E_FORBID;
-	return PF_OK;
+	return pf_cookie_named(rq->cookie, PF_SESSION_COOKIE) ? PF_E_FORBID :
+	    PF_OK;
 }
 
 static const struct { enum pf_err err; enum pf_say say; } errors[] = {

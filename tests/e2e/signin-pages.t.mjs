@@ -122,6 +122,10 @@ test('a Session\'s browser is shut out of every page', proves('R-4.5-6'),
 	const page = await p.consent(r.url);
 	p.jar.set('__Host-poppy', 'x');
 	t.eq((await p.decide(page)).status, 403, 'nor can it decide');
+	p.jar.delete('__Host-poppy');
+	p.jar.set('a', '1, __Host-poppy=x');
+	t.eq((await p.decide(page)).status, 403,
+	    'not behind a comma either, by which servers join fields');
 });
 
 test('opening the page decides nothing, and it can be opened again',

@@ -134,6 +134,18 @@ test_cookie(void)
 		{ "__Host-x=\xc3\xa9", NULL, PF_E_INPUT },
 		{ "__Host-x=a\x01", NULL, PF_E_INPUT },
 	};
+	static const struct {
+		const char *header;
+		bool is;
+	} named[] = {
+		{ "__Host-x=abc", true }, { "__Host-x", true },
+		{ "__Host-x=", true }, { "a=b; __Host-x=abc", true },
+		{ "a=1, __Host-x=abc", true }, { "a=1,__Host-x", true },
+		{ "a=b;\t__Host-x =c", true }, { "__Host-x-y=1;__Host-x", true },
+		{ "", false }, { "__Host-", false }, { "__Host-x-login=a", false },
+		{ "__Host-xx", false }, { "a__Host-x=b", false },
+		{ "a=__Host-x", false }, { "__host-x=abc", false },
+	};
 	struct pf_str v;
 
 	for (size_t i = 0; i < PF_COUNT(row); i++) {
@@ -141,6 +153,10 @@ test_cookie(void)
 		    row[i].rc, "cookie row %zu", i);
 		tap_is_z(v, row[i].want, "value of row %zu", i);
 	}
+	for (size_t i = 0; i < PF_COUNT(named); i++)
+		tap_ok(pf_cookie_named(pf_str(named[i].header), "__Host-x") ==
+		    named[i].is, "named: '%s'", named[i].header);
+	tap_ok(!pf_cookie_named(PF_NOSTR, "__Host-x"), "named: no header");
 	tap_is(pf_cookie_get(PF_NOSTR, "a", &v), PF_E_ABSENT, "no header");
 	tap_is(pf_cookie_get(PF_LIT("a=x\0y"), "a", &v), PF_E_INPUT, "NUL");
 }
