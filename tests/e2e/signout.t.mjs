@@ -23,6 +23,8 @@ test('a revoked Account Token and all it signed in',
 	    ['200', '200', '200', '200'], 'before');
 	const res = await f.revoke(s.pat);
 	t.eq(res.status, 200, 'revoked');
+	t.ok(s.res.json.expires_in > 300,
+	    'tokens live longer, since each request is checked');
 	t.eq(await Promise.all([s, two, three].map((x) => f.reads(x))),
 	    [OUT, OUT, OUT], 'at the next request');
 	t.eq([await f.reads(apart), (await f.refresh(apart.pat)).status],
