@@ -218,7 +218,7 @@ GRANT EXECUTE ON FUNCTION poppy_api.mediated_ask(bytea, int, bytea, text, text,
 
 -- A code for a sign-in that this Session began.
 --   ok			signed in, once; durable
---   code_required	wrong, and there are tries left
+--   code_required	wrong, and there are tries left; a failure of the login name
 --   failed		wrong too often, or the account is not to be used
 --   expired
 --   absent		unknown, done, or another Session's
@@ -253,6 +253,12 @@ BEGIN
 		SET tries = r.tries - 1, status = CASE WHEN r.tries > 1
 		    THEN 'waiting' ELSE 'failed' END
 		WHERE r.hash = p_id;
+		-- Who has the password could have a new code for every few
+		-- guesses; mediated_begin has the limit.
+		IF m.login_key IS NOT NULL THEN
+			ignored := poppy.quarter_full(7, m.login_key,
+			    2147483647, now_at);
+		END IF;
 		IF outcome = 'failed' THEN
 			ignored := poppy.audit_put('sign_in_failed',
 			    p_client_no, NULL, p_bucket, p_sid, p_address,

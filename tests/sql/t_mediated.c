@@ -153,12 +153,17 @@ codes(void)
 	(void)si_use("ct", "ok 1 (poppy:read) true", "... signed in");
 	si_refused("SELECT t.try('i1', 'c1')", "absent - - - -", "... once");
 
+	early();
+	pg_sql("DELETE FROM poppy.limit_count WHERE kind = 7");
 	si_need("SELECT t.ask('i3', 'c1')", "ok ok");
 	for (int i = 0; i < 2; i++)
 		si_need("SELECT split_part(t.try('i3', 'c1', 'x'), ' ', 1)",
 		    "code_required");
 	(void)si_is("SELECT t.try('i3', 'c1', 'x')", "failed - - - -",
 	    "the third wrong one");
+	tap_is(sql_number("SELECT n FROM poppy.limit_count WHERE kind = 7 "
+	    "AND key = t.h('login ann')"), 3,
+	    "each is a failure of the login name");
 	si_refused("SELECT t.try('i3', 'c1')", "failed - - - -",
 	    "... and the right one comes too late");
 	si_need("SELECT t.ask('i4', 'c1') || t.ask('i5', 'c1')", "ok okok ok");
