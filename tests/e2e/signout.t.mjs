@@ -217,6 +217,9 @@ test('disconnecting one of two, and then all', proves('R-4.9-10'),
 	const all = (await agents(one, view.p)).forms.at(-1);
 	await press(view.p, all);
 	t.eq([await one.reads(c), await two.reads(b)], [OUT, OUT], 'all');
+	const none = unescape((await agents(one, view.p)).page.text);
+	t.match(none, /No agent has access to your account/, 'none is left');
+	t.unlike(none, /These agents may use/, 'and none is announced');
 });
 
 test('disconnecting is for one account alone', proves('R-4.9-10'),
