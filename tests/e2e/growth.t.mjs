@@ -10,6 +10,7 @@ import { World } from './lib/world.mjs';
 const TOTAL = Number(process.env.POPPY_TEST_REQUESTS ?? 50000);
 const WARM = Math.min(10000, TOTAL / 5);
 const LOOPS = 8;
+const WORKERS = 4;		// of a program, as the tests' settings have it
 const EACH = 20;		// calls with one token
 // A sanitizer's own books grow with what it has seen.
 const SANITIZED = /san/.test(process.env.POPPY_TEST_BUILD ?? '');
@@ -66,13 +67,17 @@ async function work(n, seen)
 	await Promise.all(Array.from({ length: LOOPS }, loop));
 }
 
-function size(program)
+// A worker that no request has needed so far has no connection to the database
+// yet: the one that was busy last goes first.
+async function size(program)
 {
 	const pid = w.pids(program)[0];
 	const kib = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm')
 	    .exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))[1]);
 
-	return { rss: kib('Rss'), fds: readdirSync(`/proc/${pid}/fd`).length };
+	return { rss: kib('Rss'), fds: readdirSync(`/proc/${pid}/fd`).length,
+		db: Number(await w.sql('SELECT count(*) FROM pg_stat_activity ' +
+		    `WHERE usename = 'poppy_${program}'`)) };
 }
 
 test(`${TOTAL} requests: memory and descriptors stay`, [], async (t) => {
@@ -80,14 +85,15 @@ test(`${TOTAL} requests: memory and descriptors stay`, [], async (t) => {
 
 	await work(WARM, seen);
 	await sleep(500);
-	const before = { auth: size('auth'), guard: size('guard') };
+	const before = { auth: await size('auth'), guard: await size('guard') };
 	await work(TOTAL - WARM, seen);
 	await sleep(500);
 	for (const program of ['auth', 'guard']) {
-		const at = size(program), was = before[program];
+		const at = await size(program), was = before[program];
 
-		t.ok(at.fds <= was.fds, `descriptors of poppy-${program}`,
-		    [was, at]);
+		t.ok(at.db <= WORKERS, `connections of poppy-${program}`, at);
+		t.ok(at.fds - at.db <= was.fds - was.db,
+		    `other descriptors of poppy-${program}`, [was, at]);
 		t.ok(SANITIZED || at.rss <= was.rss + 1024,
 		    `KiB of poppy-${program}`, [was, at]);
 		console.log(`# poppy-${program}: ${was.rss} KiB after ` +
