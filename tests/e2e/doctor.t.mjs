@@ -35,7 +35,7 @@ async function left()
 	    '(SELECT count(*) FROM poppy.session), ' +
 	    '(SELECT count(*) FROM poppy.token)');
 
-	return n.trim() + readdirSync('/tmp').filter((f) =>
+	return n.trim() + readdirSync(dir).filter((f) =>
 	    f.startsWith('poppy-doctor-')).join();
 }
 
@@ -323,6 +323,8 @@ await run({
 			delete c.agents.extra_ca;
 		} });
 		dir = mkdtempSync('/tmp/doctor-');
+		chmodSync(dir, 0o755);
+		process.env.TMPDIR = dir;
 	},
 	after: () => {
 		rmSync(dir, { recursive: true, force: true });

@@ -38,19 +38,21 @@ const char *
 doctor_folder(struct pf_arena *a)
 {
 	const struct passwd *pw = other_user();
-	struct pf_str name;
+	const char *where = getenv("TMPDIR");
+	struct pf_buf b;
+	char *name;
 
-	name = pf_arena_copy(a, PF_LIT("/tmp/poppy-doctor-XXXXXX"));
-	if (name.p == NULL)
+	pf_buf_init(&b, a, 1024);
+	pf_buf_addz(&b, where != NULL && where[0] == '/' ? where : "/tmp");
+	pf_buf_addz(&b, "/poppy-doctor-XXXXXX");
+	name = pf_arena_z(a, pf_buf_str(&b));
+	if (b.failed || name == NULL || mkdtemp(name) == NULL)
 		return NULL;
-	/* The arena's copy is ours to change. */
-	if (mkdtemp((char *)(uintptr_t)name.p) == NULL)
-		return NULL;
-	if (pw != NULL && chown(name.p, pw->pw_uid, pw->pw_gid) == -1) {
-		(void)rmdir(name.p);
+	if (pw != NULL && chown(name, pw->pw_uid, pw->pw_gid) == -1) {
+		(void)rmdir(name);
 		return NULL;
 	}
-	return name.p;
+	return name;
 }
 
 static int
