@@ -338,9 +338,9 @@ mcp(void)
 	    "ok https://back st true ok");
 	si_refused("SELECT t.redeem('m3', NULL, resource => 'https://mcp', "
 	    "bearer => true)", "no_session - - -", "no User in the request");
-	si_need("SELECT t.start('s11')", "ok");
+	si_need("SELECT t.start('s91')", "ok");
 	si_need("SELECT t.code('m4', resource => 'https://mcp', usr => 'mu', "
-	    "sid => 's11')", "ok https://back st true ok");
+	    "sid => 's91')", "ok https://back st true ok");
 	si_refused("SELECT t.redeem('m4', NULL, resource => 'https://mcp', "
 	    "bearer => true)", "no_session - - -",
 	    "a request for a Session, redeemed without");
