@@ -69,7 +69,7 @@ read_secret(struct pf_app *app, const char *key, struct pf_str name,
     struct pf_secret *out)
 {
 	struct pf_conf_fault fault = { 0 };
-	const char *folder = pf_keys_folder(app->set.secrets.p), *why = "";
+	const char *folder = app->set.secrets.p, *why = "";
 	enum pf_rc rc;
 
 	if (name.n == 0)

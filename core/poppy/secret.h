@@ -15,8 +15,9 @@ struct pf_secret {
 };
 
 /*
- * FOLDER/NAME: a regular file of ours or root's that nobody else may read, with
- * one line of 1 to 256 bytes and no NUL. A line end behind it does not count.
+ * NAME, where keys.h finds it: a regular file of ours or root's that nobody else
+ * may read, with one line of 1 to 256 bytes and no NUL. A line end behind it
+ * does not count.
  * PF_E_ABSENT or PF_E_INPUT with *why, a constant.
  */
 PF_MUST enum pf_rc pf_secret_read(const char *folder, struct pf_str name,

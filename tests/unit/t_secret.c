@@ -87,6 +87,10 @@ files(void)
 	tap_need(mkdir(path, 0700) == 0, "a folder");
 	is("dir", PF_E_INPUT, "", "a folder");
 	(void)rmdir(path);
+	(void)snprintf(path, sizeof(path), "%s/pipe", folder);
+	tap_need(mkfifo(path, 0400) == 0, "a pipe");
+	is("pipe", PF_E_INPUT, "", "a pipe, which nobody waits for");
+	(void)unlink(path);
 	(void)snprintf(path, sizeof(path), "%s/f", folder);
 	(void)unlink(path);
 }
