@@ -161,6 +161,21 @@ pf_login_sent(struct pf_req *rq, const struct pf_login *l, const char *form,
 }
 
 enum pf_rc
+pf_login_name(struct pf_req *rq, struct pf_str typed, struct pf_str *out)
+{
+	struct pf_str name = pf_str_trim(typed);
+	struct pf_buf b;
+
+	*out = PF_LIT("");
+	if (name.n == 0 || name.n > PF_LOGIN_NAME)
+		return PF_OK;
+	pf_buf_init(&b, rq->arena, PF_LOGIN_NAME);
+	for (size_t i = 0; i < name.n; i++)
+		pf_buf_char(&b, pf_lower(name.p[i]));
+	return pf_buf_done(&b, out);
+}
+
+enum pf_rc
 pf_login_key(struct pf_req *rq, struct pf_str name,
     unsigned char key[PF_LIMIT_KEY])
 {

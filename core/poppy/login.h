@@ -38,6 +38,11 @@ PF_MUST enum pf_rc pf_login_csrf(struct pf_req *rq, const struct pf_login *l,
 PF_MUST enum pf_rc pf_login_sent(struct pf_req *rq, const struct pf_login *l,
     const char *form, struct pf_str id, struct pf_str token);
 
+/* A login name as it was typed, without blanks around it and in lower case, both
+ * of which keyboards add by themselves. "" if it is longer than any may be:
+ * nobody's. */
+PF_MUST enum pf_rc pf_login_name(struct pf_req *rq, struct pf_str typed,
+    struct pf_str *out);
 /* What the limits count a login name by: a keyed hash. */
 PF_MUST enum pf_rc pf_login_key(struct pf_req *rq, struct pf_str name,
     unsigned char key[PF_LIMIT_KEY]);

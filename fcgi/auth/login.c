@@ -216,21 +216,6 @@ attempt_of(struct logging_in *l, struct pf_str name, struct attempt **out)
 	return pf_kept_add(rq, ATTEMPT, *out);
 }
 
-/* Blanks around it and capitals are what keyboards add by themselves. */
-static enum pf_rc
-login_name(struct pf_req *rq, struct pf_str typed, struct pf_str *out)
-{
-	struct pf_str name = pf_str_trim(typed);
-	struct pf_buf b;
-
-	pf_buf_init(&b, rq->arena, PF_LOGIN_NAME);
-	for (size_t i = 0; i < name.n; i++)
-		pf_buf_char(&b, pf_lower(name.p[i]));
-	*out = PF_LIT("");
-	return name.n == 0 || name.n > PF_LOGIN_NAME ? PF_OK :
-	    pf_buf_done(&b, out);
-}
-
 static enum pf_rc
 failed(struct logging_in *l, struct pf_str name)
 {
@@ -276,7 +261,7 @@ by_password(struct logging_in *l)
 	struct pf_str password = auth_page_field(&l->page, "password");
 	enum pf_rc rc;
 
-	if ((rc = login_name(l->page.rq, typed, &name)) != PF_OK)
+	if ((rc = pf_login_name(l->page.rq, typed, &name)) != PF_OK)
 		return rc;
 	if (name.n == 0 || password.n == 0 ||
 	    password.n > PF_PASSWORD_MAX)

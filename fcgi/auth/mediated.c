@@ -149,23 +149,6 @@ read_credentials(struct pf_req *rq, const struct pf_json *body,
 	return pf_arena_defer(rq->arena, wipe_secret, secret);
 }
 
-/* As on the page: without blanks around it, in lower case. A longer one is
- * nobody's. */
-static enum pf_rc
-login_name(struct pf_req *rq, struct pf_str given, struct pf_str *out)
-{
-	struct pf_str name = pf_str_trim(given);
-	struct pf_buf b;
-
-	*out = PF_LIT("");
-	if (name.n == 0 || name.n > PF_LOGIN_NAME)
-		return PF_OK;
-	pf_buf_init(&b, rq->arena, PF_LOGIN_NAME);
-	for (size_t i = 0; i < name.n; i++)
-		pf_buf_char(&b, pf_lower(name.p[i]));
-	return pf_buf_done(&b, out);
-}
-
 /* --- the attempt --- */
 
 /* A grant keeps it, to know the address again: so not the address itself. */
@@ -353,7 +336,7 @@ auth_mediated(struct pf_req *rq)
 	    (rc = read_body(rq, &body)) != PF_OK ||
 	    (rc = read_scopes(rq, body, &scopes)) != PF_OK ||
 	    (rc = read_credentials(rq, body, &c)) != PF_OK ||
-	    (rc = login_name(rq, c.login, &name)) != PF_OK)
+	    (rc = pf_login_name(rq, c.login, &name)) != PF_OK)
 		return rc;
 	return try_credentials(rq, scopes, name, &c);
 }
