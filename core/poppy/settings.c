@@ -213,13 +213,6 @@ check_proxy(struct pf_str s)
 }
 
 static const char *
-check_addresses(struct pf_str s)
-{
-	return pf_str_eqz(s, "plain") || pf_str_eqz(s, "hashed") ? NULL :
-	    "must be \"plain\" or \"hashed\"";
-}
-
-static const char *
 check_port(struct pf_str s)
 {
 	int64_t n;
@@ -414,41 +407,6 @@ static const struct pf_conf_table cors_table = {
 	sizeof(((struct pf_settings *)0)->cors), KEYS(cors_keys)
 };
 
-#define LI(m)	(AT(limits.m) - AT(limits))
-#define PER_MAX	10000000
-static const struct pf_conf_key limit_keys[] = {
-	{ "token_per_address", PF_CONF_INT, LI(token_per_address), 0, PER_MAX,
-	    "120", "Token requests of an address in a minute, over all workers;"
-	    " as many revocations.", NULL, NULL },
-	{ "token_per_client", PF_CONF_INT, LI(token_per_client), 0, PER_MAX,
-	    "0", "The same for a client_id; 0 is no limit.", NULL, NULL },
-	{ "refused_per_address", PF_CONF_INT, LI(refused_per_address), 0,
-	    PER_MAX, "120", "Refused requests of an address in a minute, for "
-	    "each process; then it is answered 429.", NULL, NULL },
-	{ "open_per_address", PF_CONF_INT, LI(open_per_address), 0, PER_MAX,
-	    "1200", "Requests of an address in a minute for what anybody may "
-	    "ask, for each process.", NULL, NULL },
-	{ "calls_per_session", PF_CONF_INT, LI(calls_per_session), 0, PER_MAX,
-	    "600", "Guarded calls of a Session in a minute, for each process.",
-	    NULL, NULL },
-	{ "calls_per_client", PF_CONF_INT, LI(calls_per_client), 0, PER_MAX,
-	    "0", "The same for all Sessions of a client_id.", NULL, NULL },
-};
-static const struct pf_conf_table limit_table = {
-	sizeof(((struct pf_settings *)0)->limits), KEYS(limit_keys)
-};
-
-static const struct pf_conf_key audit_keys[] = {
-	{ "addresses", PF_CONF_STR, AT(audit.addresses) - AT(audit), 1, 10,
-	    "\"plain\"", "How the audit shows addresses: plain or hashed.",
-	    check_addresses, NULL },
-	{ "days", PF_CONF_INT, AT(audit.days) - AT(audit), 1, 3650, "180",
-	    "How long a row of the audit is kept.", NULL, NULL },
-};
-static const struct pf_conf_table audit_table = {
-	sizeof(((struct pf_settings *)0)->audit), KEYS(audit_keys)
-};
-
 #define RE(m)	(AT(retention.m) - AT(retention))
 static const struct pf_conf_key retention_keys[] = {
 	{ "request_hours", PF_CONF_INT, RE(request_hours), 1, 720, "24",
@@ -576,9 +534,9 @@ static const struct pf_conf_key keys[] = {
 	    "Networks of reverse proxies, whose X-Forwarded-For counts.",
 	    check_proxy, NULL },
 	{ "limits", PF_CONF_OBJ, AT(limits), 0, 0, "{}",
-	    "How often somebody may ask; 0 is no limit.", NULL, &limit_table },
+	    "How often somebody may ask; 0 is no limit.", NULL, &pf_limit_table },
 	{ "audit", PF_CONF_OBJ, AT(audit), 0, 0, "{}",
-	    "The record of refusals.", NULL, &audit_table },
+	    "The record of refusals.", NULL, &pf_audit_table },
 	{ "retention", PF_CONF_OBJ, AT(retention), 0, 0, "{}",
 	    "How long rows are kept.", NULL, &retention_table },
 	{ "sign_in", PF_CONF_OBJ, AT(sign_in), 0, 0, "{}",

@@ -18,6 +18,10 @@ const char *pf_check_scope(struct pf_str s);
 /* A name in the secrets folder, or "". */
 const char *pf_check_file(struct pf_str s);
 
+/* settings_limits.c */
+extern const struct pf_conf_table pf_limit_table;
+extern const struct pf_conf_table pf_audit_table;
+
 /* settings_signin.c */
 extern const struct pf_conf_table pf_sign_in_table;
 extern const struct pf_conf_table pf_account_token_table;
