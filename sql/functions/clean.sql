@@ -33,45 +33,28 @@ RETURNS int
 LANGUAGE plpgsql
 AS $$
 DECLARE
+	of_table text;
+	by_time text;
+	before_at bigint;
 	n int;
 	total int := 0;
 BEGIN
-	DELETE FROM poppy.sign_in_request r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.sign_in_request o
-	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	total := total + n;
-	DELETE FROM poppy.shop_login r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.shop_login o
-	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	total := total + n;
-	DELETE FROM poppy.mediated r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.mediated o
-	    WHERE o.expires_at < p_requests ORDER BY o.expires_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	total := total + n;
-	DELETE FROM poppy.code r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.code o
-	    WHERE o.expires_at < p_codes ORDER BY o.expires_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	total := total + n;
-	DELETE FROM poppy.device r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.device o
-	    WHERE o.expires_at < p_devices ORDER BY o.expires_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	total := total + n;
-	DELETE FROM poppy.login r WHERE r.hash IN (
-	    SELECT o.hash FROM poppy.login o
-	    WHERE o.created_at < p_logins ORDER BY o.created_at
-	    LIMIT p_limit FOR UPDATE SKIP LOCKED);
-	GET DIAGNOSTICS n = ROW_COUNT;
-	RETURN total + n;
+	FOR of_table, by_time, before_at IN VALUES
+	    ('sign_in_request', 'expires_at', p_requests),
+	    ('shop_login', 'expires_at', p_requests),
+	    ('mediated', 'expires_at', p_requests),
+	    ('code', 'expires_at', p_codes),
+	    ('device', 'expires_at', p_devices),
+	    ('login', 'created_at', p_logins)
+	LOOP
+		EXECUTE format('DELETE FROM poppy.%1$I r WHERE r.hash IN ('
+		    'SELECT o.hash FROM poppy.%1$I o WHERE o.%2$I < $1 '
+		    'ORDER BY o.%2$I LIMIT $2 FOR UPDATE SKIP LOCKED)',
+		    of_table, by_time) USING before_at, p_limit;
+		GET DIAGNOSTICS n = ROW_COUNT;
+		total := total + n;
+	END LOOP;
+	RETURN total;
 END
 $$;
 
