@@ -78,6 +78,14 @@ static const struct pf_tpl_name disconnect_names[] = {
 static const struct pf_tpl_name message_names[] = {
 	TEXT("title"), TEXT("text"), URL("next"), TEXT("next_text"), END
 };
+static const struct pf_tpl_name refused_names[] = {
+	TEXT("error"), TEXT("scope"), LIST("scopes", scope_names),
+	TEXT("sign_in"), TEXT("more"), TEXT("closed"), TEXT("method"),
+	TEXT("blocked"), TEXT("odd"), TEXT("busy"), TEXT("wait"), END
+};
+static const struct pf_tpl_name join_failed_names[] = {
+	TEXT("error"), TEXT("busy"), TEXT("wait"), END
+};
 
 /* must: what a page of theirs has to show as well. A customer has to see who
  * asks by what can't be forged, and no form works without its hidden fields. */
@@ -97,6 +105,10 @@ static const struct {
 	[PF_PAGE_DISCONNECT] = { "disconnect.html", disconnect_names,
 	    "action hidden" },
 	[PF_PAGE_MESSAGE] = { "message.html", message_names, "title text" },
+	[PF_PAGE_REFUSED] = { "refused.html", refused_names,
+	    "error scope home" },
+	[PF_PAGE_JOIN_FAILED] = { "join-failed.html", join_failed_names,
+	    "error" },
 };
 
 struct loading {

@@ -17,6 +17,9 @@
 enum pf_page_id {
 	PF_PAGE_LOGIN, PF_PAGE_LANDING, PF_PAGE_CONSENT, PF_PAGE_CODE,
 	PF_PAGE_DONE, PF_PAGE_AGENTS, PF_PAGE_DISCONNECT, PF_PAGE_MESSAGE,
+	/* These are for the browsers of agents. They have no choice of language
+	 * (?lang= is the shop's own there): take pf_langs_pick(). */
+	PF_PAGE_REFUSED, PF_PAGE_JOIN_FAILED,
 	PF_PAGE_COUNT
 };
 
@@ -50,6 +53,9 @@ const struct pf_lang *pf_pages_lang(struct pf_req *rq,
 /* One text of PF_T() in the arena; "" without memory. */
 struct pf_str pf_pages_text(struct pf_req *rq, const struct pf_lang *lang,
     const char *id, const struct pf_vars *vars);
+/* What a scope is called, and more about it or "". */
+void pf_pages_scope(const struct pf_settings *s, const struct pf_lang *lang,
+    struct pf_str scope, struct pf_str *title, struct pf_str *text);
 /* A day for people, and as in RFC 3339. Both "" for 0. */
 struct pf_str pf_pages_day(struct pf_req *rq, const struct pf_lang *lang,
     int64_t at);

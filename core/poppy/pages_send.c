@@ -64,6 +64,29 @@ pf_pages_text(struct pf_req *rq, const struct pf_lang *lang, const char *id,
 	return pf_buf_done(&b, &text) == PF_OK ? text : PF_LIT("");
 }
 
+static const struct { const char *scope, *title, *text; } known[] = {
+	{ "poppy:read", PF_T("See your account"),
+	    PF_T("Your orders, bookings and details.") },
+	{ "poppy:write", PF_T("Make changes in your account"),
+	    PF_T("Such as placing an order, exchanging an item or moving a "
+	    "booking.") },
+};
+
+void
+pf_pages_scope(const struct pf_settings *s, const struct pf_lang *lang,
+    struct pf_str scope, struct pf_str *title, struct pf_str *text)
+{
+	*title = scope;
+	*text = PF_LIT("");
+	(void)pf_settings_custom_scope(s, scope, title);
+	for (size_t i = 0; i < PF_COUNT(known); i++) {
+		if (!pf_str_eqz(scope, known[i].scope))
+			continue;
+		*title = pf_lang_text(lang, pf_str(known[i].title));
+		*text = pf_lang_text(lang, pf_str(known[i].text));
+	}
+}
+
 static const char *const months[] = {
 	PF_T("January"), PF_T("February"), PF_T("March"), PF_T("April"),
 	PF_T("May"), PF_T("June"), PF_T("July"), PF_T("August"),

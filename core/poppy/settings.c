@@ -80,8 +80,8 @@ check_prefix(struct pf_str s)
 }
 
 /* "name=value" of what needs no encoding; '*' at the end alone. */
-static const char *
-check_query(struct pf_str s)
+const char *
+pf_check_query(struct pf_str s)
 {
 	size_t n = pf_str_find(s, '=');
 
@@ -103,8 +103,8 @@ check_query(struct pf_str s)
 
 /* Paths are compared as the web server decoded them, so a rule with a % in it
  * would match nothing. */
-static const char *
-check_path(struct pf_str s)
+const char *
+pf_check_path(struct pf_str s)
 {
 	if (!pf_str_starts(s, PF_LIT("/")) || pf_path_check(s) != PF_OK)
 		return "must begin with '/'";
@@ -266,6 +266,9 @@ static const struct pf_conf_key mount_keys[] = {
 	{ "pages", PF_CONF_STR, AT(mounts.pages) - AT(mounts), 2, 200,
 	    "\"/poppy\"", "Where the pages for customers are: login, "
 	    "consent, device, agents; and sign-in.", check_mount, NULL },
+	{ "browser", PF_CONF_STR, AT(mounts.browser) - AT(mounts), 2, 200,
+	    "\"/poppy/browser-session\"", "The path where agents' browsers "
+	    "join, on the first host of each domain.", check_mount, NULL },
 };
 static const struct pf_conf_table mount_table = {
 	sizeof(((struct pf_settings *)0)->mounts), KEYS(mount_keys)
@@ -295,6 +298,8 @@ static const struct pf_conf_key listen_keys[] = {
 	    NULL },
 	{ "guard", PF_CONF_STR, AT(listen.guard) - AT(listen), 0, 255, "\"\"",
 	    "Socket of poppy-guard.", check_listen, NULL },
+	{ "browser", PF_CONF_STR, AT(listen.browser) - AT(listen), 0, 255,
+	    "\"\"", "Socket of poppy-browser.", check_listen, NULL },
 };
 static const struct pf_conf_table listen_table = {
 	sizeof(((struct pf_settings *)0)->listen), KEYS(listen_keys)
@@ -306,6 +311,8 @@ static const struct pf_conf_key worker_keys[] = {
 	    NULL, NULL },
 	{ "guard", PF_CONF_INT, AT(workers.guard) - AT(workers), 1, 64, "8",
 	    "Worker threads of poppy-guard.", NULL, NULL },
+	{ "browser", PF_CONF_INT, AT(workers.browser) - AT(workers), 1, 64,
+	    "2", "Worker threads of poppy-browser.", NULL, NULL },
 };
 static const struct pf_conf_table worker_table = {
 	sizeof(((struct pf_settings *)0)->workers), KEYS(worker_keys)
@@ -449,11 +456,11 @@ static const struct pf_conf_table api_table = {
 static const struct pf_conf_key rule_keys[] = {
 	{ "", PF_CONF_LINE, RULE(line), 0, 0, NULL, NULL, NULL, NULL },
 	{ "path", PF_CONF_STR, RULE(path), 1, 500, NULL,
-	    "Exact path, or all below it if it ends in '/'.", check_path,
+	    "Exact path, or all below it if it ends in '/'.", pf_check_path,
 	    NULL },
 	{ "query", PF_CONF_STR, RULE(query), 0, 500, "\"\"",
 	    "What the query must have, for shops that route by it: "
-	    "\"route=account/*\".", check_query, NULL },
+	    "\"route=account/*\".", pf_check_query, NULL },
 	{ "methods", PF_CONF_STRS, RULE(methods), 1, 5, "[\"GET\"]",
 	    "Methods that the rule is for; GET covers HEAD.", check_method,
 	    NULL },
@@ -464,7 +471,7 @@ static const struct pf_conf_key rule_keys[] = {
 	{ "scopes", PF_CONF_STRS, RULE(scopes), 0, 16, "[]",
 	    "Account scopes it needs, all of them.", pf_check_scope, NULL },
 };
-static const struct pf_conf_table rule_table = {
+const struct pf_conf_table pf_rule_table = {
 	sizeof(struct pf_rule), KEYS(rule_keys)
 };
 
@@ -478,7 +485,7 @@ static const struct pf_conf_key guarded_keys[] = {
 	    "The url of the one of apis that is there; \"openapi\" for APIs "
 	    "that take plain tokens.", NULL, NULL },
 	{ "rules", PF_CONF_LIST, GUARDED(rules), 1, 1000, NULL,
-	    "The first rule that matches decides.", NULL, &rule_table },
+	    "The first rule that matches decides.", NULL, &pf_rule_table },
 };
 static const struct pf_conf_table guarded_table = {
 	sizeof(struct pf_guarded), KEYS(guarded_keys)
@@ -561,6 +568,11 @@ static const struct pf_conf_key keys[] = {
 	    "APIs listed in poppy.json.", NULL, &api_table },
 	{ "guard", PF_CONF_LIST, AT(guard), 0, 100, "[]",
 	    "What poppy-guard stands before.", NULL, &guarded_table },
+	{ "browser", PF_CONF_OBJ, AT(browser), 0, 0, "{}",
+	    "Agents' browsers.", NULL, &pf_browser_table },
+	{ "site", PF_CONF_OBJ, AT(site), 0, 0, "{}",
+	    "What the shop's pages are to a browser that has joined.", NULL,
+	    &pf_site_table },
 };
 
 const struct pf_conf_table pf_settings_table = {

@@ -15,6 +15,10 @@ struct pf_host {
 	struct pf_str host;	/* lower case, no port: the key of a request */
 	struct pf_str base;	/* "https://shop.example[:port]", no path */
 	struct pf_str domain;	/* organization.domain it serves, or "" */
+
+	/* Made of the above: where agents' browsers join (section 5), if this
+	 * is the host of its domain that they are told of; else PF_NOSTR. */
+	struct pf_str browser_endpoint;
 };
 
 /* One entry of apis in poppy.json. */
@@ -72,7 +76,7 @@ struct pf_settings {
 	struct pf_str issuer;	/* "": no auth, only a website is published */
 	int64_t issuer_line, web_line;	/* for faults */
 	struct pf_list hosts;	/* struct pf_host */
-	struct { struct pf_str oauth, pages; } mounts;
+	struct { struct pf_str oauth, pages, browser; } mounts;
 	bool web;		/* publish an (empty) web object */
 	struct {
 		struct pf_str conninfo;
@@ -82,9 +86,9 @@ struct pf_settings {
 	} database;
 	struct pf_str secrets;
 	struct pf_str gate;	/* file in it that the guard's callers know */
-	struct { struct pf_str auth, guard; } listen;
+	struct { struct pf_str auth, guard, browser; } listen;
 	bool listen_anywhere;
-	struct { int64_t auth, guard; } workers;
+	struct { int64_t auth, guard, browser; } workers;
 	int64_t max_parked;
 	struct pf_str log;
 	int64_t discovery_seconds;
@@ -166,6 +170,16 @@ struct pf_settings {
 	} pages;
 	struct pf_list apis;	/* struct pf_api */
 	struct pf_list guard;	/* struct pf_guarded */
+	struct {		/* agents' browsers (section 5) */
+		int64_t line;
+		bool enabled;
+		struct pf_str cookie, domain;	/* "": host-only */
+		int64_t per_session;
+	} browser;
+	struct {		/* the shop's pages, to a joined browser */
+		int64_t line;
+		struct pf_list closed, rules;	/* struct pf_rule */
+	} site;
 
 	/* Made of the above. */
 	const struct pf_host *issuer_host;	/* NULL without issuer */
@@ -190,6 +204,9 @@ PF_MUST enum pf_rc pf_settings_read(const char *file, struct pf_arena *a,
 /* By the key of a request; NULL if it is no host of ours. */
 const struct pf_host *pf_settings_host(const struct pf_settings *s,
     struct pf_str host);
+/* Where browsers join the Sessions of this domain; PF_NOSTR: nowhere. */
+struct pf_str pf_settings_browser_endpoint(const struct pf_settings *s,
+    struct pf_str domain);
 /* The API whose tokens are for this resource, byte for byte; NULL if none. */
 const struct pf_api *pf_settings_api(const struct pf_settings *s,
     struct pf_str resource);

@@ -15,8 +15,14 @@
 /* NULL if the text will do, else why not. */
 const char *pf_check_https(struct pf_str s);
 const char *pf_check_scope(struct pf_str s);
+/* Of a rule. */
+const char *pf_check_path(struct pf_str s);
+const char *pf_check_query(struct pf_str s);
 /* A name in the secrets folder, or "". */
 const char *pf_check_file(struct pf_str s);
+
+/* settings.c */
+extern const struct pf_conf_table pf_rule_table;
 
 /* settings_limits.c */
 extern const struct pf_conf_table pf_limit_table;
@@ -35,6 +41,12 @@ extern const struct pf_conf_table pf_pages_table;
 extern const struct pf_conf_table pf_codes_table;
 extern const struct pf_conf_table pf_mediated_table;
 PF_MUST enum pf_rc pf_settings_mediated(const char *file,
+    struct pf_settings *s, struct pf_conf_fault *fault);
+
+/* settings_browser.c; before anything points to a host. */
+extern const struct pf_conf_table pf_browser_table;
+extern const struct pf_conf_table pf_site_table;
+PF_MUST enum pf_rc pf_settings_browser(const char *file, struct pf_arena *a,
     struct pf_settings *s, struct pf_conf_fault *fault);
 
 /* What must hold between the settings of sign-in. */

@@ -186,7 +186,8 @@ pf_settings_read(const char *file, struct pf_arena *a, struct pf_settings *out,
 	if (rc != PF_OK)
 		return rc;
 	if ((rc = check_hosts(&c, out)) != PF_OK ||
-	    (rc = read_proxies(&c, out)) != PF_OK)
+	    (rc = read_proxies(&c, out)) != PF_OK ||
+	    (rc = pf_settings_browser(file, a, out, fault)) != PF_OK)
 		return rc;
 	if (out->issuer.n != 0 && (rc = check_issuer_host(&c, out)) != PF_OK)
 		return rc;

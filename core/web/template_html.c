@@ -41,10 +41,13 @@ tag_fault(const struct pf_tpl_html *h)
 static const char *
 attr_fault(struct pf_tpl_html *h)
 {
-	static const char *const never[] = { "style", "srcdoc", "srcset" };
+	/* http-equiv: what stands in content would be a header then. */
+	static const char *const never[] = {
+		"style", "srcdoc", "srcset", "http-equiv"
+	};
 	static const char *const urls[] = {
 		"href", "src", "action", "formaction", "poster", "cite", "data",
-		"background", "ping", "xlink:href", "content"
+		"background", "ping", "xlink:href"
 	};
 
 	if ((h->n > 2 && memcmp(h->name, "on", 2) == 0) ||

@@ -97,8 +97,23 @@ write_auth(struct pf_jw *w, const struct pf_settings *s)
 static bool
 needs_auth(const struct pf_settings *s)
 {
-	return s->apis.n != 0 || s->sign_in.direct.n != 0 ||
-	    s->sign_in.device.n != 0 || s->sign_in.mediated.n != 0;
+	return s->apis.n != 0 || s->browser.enabled ||
+	    s->sign_in.direct.n != 0 || s->sign_in.device.n != 0 ||
+	    s->sign_in.mediated.n != 0;
+}
+
+/* Section 5. */
+static void
+write_web(struct pf_jw *w, const struct pf_settings *s, struct pf_str domain)
+{
+	struct pf_str endpoint = pf_settings_browser_endpoint(s, domain);
+
+	if (!s->web)
+		return;
+	pf_jw_open(w, "web", '{');
+	if (pf_str_given(endpoint))
+		pf_jw_str(w, "browser_session_endpoint", endpoint);
+	pf_jw_close(w, '}');
 }
 
 /* Section 3.1. What we don't offer is left out. */
@@ -119,10 +134,7 @@ write_poppy_json(struct pf_app *app, struct pf_str domain, struct pf_str *out)
 	pf_jw_close(&w, '}');
 	if (needs_auth(s))
 		write_auth(&w, s);
-	if (s->web) {
-		pf_jw_open(&w, "web", '{');
-		pf_jw_close(&w, '}');
-	}
+	write_web(&w, s, domain);
 	write_apis(&w, s);
 	pf_jw_close(&w, '}');
 	return pf_buf_done(&b, out);

@@ -35,28 +35,14 @@ auth_agent_of(struct pf_req *rq, struct pf_str client_id, struct pf_str name,
 	return PF_OK;
 }
 
-static const struct { const char *scope, *title, *text; } known[] = {
-	{ "poppy:read", PF_T("See your account"),
-	    PF_T("Your orders, bookings and details.") },
-	{ "poppy:write", PF_T("Make changes in your account"),
-	    PF_T("Such as placing an order, exchanging an item or moving a "
-	    "booking.") },
-};
-
 static enum pf_rc
 scope_row(struct auth_page *p, struct pf_str scope, size_t i, struct pf_var *v)
 {
-	struct pf_str title = scope, text = PF_LIT(""), id;
+	struct pf_str title, text, id;
 	struct pf_buf b;
 	enum pf_rc rc;
 
-	(void)pf_settings_custom_scope(&pf_app(p->rq)->set, scope, &title);
-	for (size_t k = 0; k < PF_COUNT(known); k++) {
-		if (!pf_str_eqz(scope, known[k].scope))
-			continue;
-		title = pf_lang_text(p->lang, pf_str(known[k].title));
-		text = pf_lang_text(p->lang, pf_str(known[k].text));
-	}
+	pf_pages_scope(&pf_app(p->rq)->set, p->lang, scope, &title, &text);
 	pf_buf_init(&b, p->rq->arena, ID_MAX);
 	pf_buf_fmt(&b, "scope-%zu", i);
 	if ((rc = pf_buf_done(&b, &id)) != PF_OK)

@@ -122,6 +122,7 @@ static const struct { const char *text; int line; } bad[] = {
 	{ "<img src=\"{{a}}\">", 1 },
 	{ "<a xlink:href=\"{{a}}\">", 1 },
 	{ "<meta http-equiv=\"refresh\" content=\"{{a}}\">", 1 },
+	{ "<meta content=\"{{a}}\" HTTP-equiv=\"refresh\">", 1 },
 	{ "<a href=\"{{#if a}}/{{/if}}{{a}}\">", 1 },
 	{ "<a href=\"{{#if a}}{{else}}/{{/if}}{{a}}\">", 1 },
 	{ "\xff", 1 }, { "a\n\xc0\x80", 2 },
