@@ -5,13 +5,14 @@
 --   poppy_owner	owns schemas, tables and functions; nobody logs in as it
 --   poppy_auth		poppy-auth
 --   poppy_guard	poppy-guard
+--   poppy_browser	poppy-browser
 --   poppy_bridge	the shop's own PHP
 DO $$
 DECLARE
 	r text;
 BEGIN
 	FOREACH r IN ARRAY ARRAY['poppy_owner', 'poppy_auth', 'poppy_guard',
-	    'poppy_bridge']
+	    'poppy_browser', 'poppy_bridge']
 	LOOP
 		IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles
 		    WHERE rolname = r) THEN

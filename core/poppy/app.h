@@ -83,8 +83,8 @@ void pf_app_complain(const struct pf_app *app,
     const struct pf_conf_fault *fault);
 
 /* The schema versions of poppy_api that this release works with. */
-#define PF_SCHEMA_MIN	6
-#define PF_SCHEMA_MAX	6
+#define PF_SCHEMA_MIN	8
+#define PF_SCHEMA_MAX	8
 
 /*
  * main() of every program: options, settings, keys, database, then serve until

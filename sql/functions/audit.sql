@@ -5,6 +5,7 @@
 --			Session that is over or not its own
 --   limit_address, limit_client	a limit was reached
 --   token_revoked
+--   browser_joined	a browser has joined a Session
 --   client_new, client_changed	documents that were seen for the first time, or
 --			are others than before
 --   client_allowed, client_blocked, client_known, client_forgotten	by what the
@@ -87,4 +88,5 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.audit_add(text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION poppy_api.audit_add(text) TO poppy_auth, poppy_guard;
+GRANT EXECUTE ON FUNCTION poppy_api.audit_add(text)
+    TO poppy_auth, poppy_guard, poppy_browser;

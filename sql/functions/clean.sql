@@ -103,7 +103,16 @@ BEGIN
 		    RETURNING s.sid),
 		also AS (
 		    DELETE FROM poppy.session_grant sg USING gone
-		    WHERE sg.bucket = b::smallint AND sg.sid = gone.sid)
+		    WHERE sg.bucket = b::smallint AND sg.sid = gone.sid),
+		browsers AS (
+		    DELETE FROM poppy.browser j USING gone
+		    WHERE j.bucket = b::smallint AND j.sid = gone.sid),
+		lines AS (
+		    DELETE FROM poppy.cart_line l USING gone
+		    WHERE l.bucket = b::smallint AND l.sid = gone.sid),
+		carts AS (
+		    DELETE FROM poppy.cart k USING gone
+		    WHERE k.bucket = b::smallint AND k.sid = gone.sid)
 		SELECT count(*) INTO n FROM gone;
 		sessions := sessions + n;
 		DELETE FROM poppy.token t

@@ -218,7 +218,7 @@ $$;
 REVOKE ALL ON FUNCTION poppy_api.client_get(text, boolean, boolean, boolean, int,
     bytea, text, int, int, int) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.client_get(text, boolean, boolean, boolean,
-    int, bytea, text, int, int, int) TO poppy_auth;
+    int, bytea, text, int, int, int) TO poppy_auth, poppy_browser;
 
 -- Keep documents that were fetched and found good: 'ok', or 'blocked' and
 -- nothing is kept. The version moves only if one of them is another text, so a
@@ -275,7 +275,7 @@ $$;
 REVOKE ALL ON FUNCTION poppy_api.client_store(text, text, text, int, int,
     text, text, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.client_store(text, text, text, int, int,
-    text, text, text) TO poppy_auth;
+    text, text, text) TO poppy_auth, poppy_browser;
 
 -- A fetch failed. While the host can't be reached (p_transient) a copy serves
 -- on, as long as it may ('stale'); anything else makes the client invalid as
@@ -340,7 +340,7 @@ $$;
 REVOKE ALL ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.client_fail(text, text, boolean, int)
-    TO poppy_auth;
+    TO poppy_auth, poppy_browser;
 
 -- The metadata document of a client as it was last fetched and found good; NULL
 -- if there is no such client, or it is blocked.

@@ -22,7 +22,16 @@ BEGIN
 	    WHERE g.account = p_account),
 	'sessions', (SELECT coalesce(jsonb_agg(jsonb_build_object(
 	    'client_id', c.client_id, 'started_at', s.started_at,
-	    'used_at', s.used_at, 'ends_at', coalesce(s.ended_at, s.ends_at))
+	    'used_at', s.used_at, 'ends_at', coalesce(s.ended_at, s.ends_at),
+	    'browsers_joined_at', (SELECT coalesce(jsonb_agg(b.joined_at
+		ORDER BY b.place), '[]') FROM poppy.browser b
+		WHERE b.bucket = s.bucket AND b.sid = s.sid),
+	    'cart', (SELECT coalesce(jsonb_agg(jsonb_build_object(
+		'sku', l.sku, 'options', l.options, 'quantity', l.quantity)
+		ORDER BY l.place), '[]') FROM poppy.cart_line l
+		WHERE l.bucket = s.bucket AND l.sid = s.sid),
+	    'coupons', (SELECT to_jsonb(k.coupons) FROM poppy.cart k
+		WHERE k.bucket = s.bucket AND k.sid = s.sid))
 	    ORDER BY s.started_at), '[]')
 	    FROM poppy.account_sessions(p_account) a
 	    JOIN poppy.session s ON s.bucket = a.bucket AND s.sid = a.sid
@@ -114,6 +123,12 @@ BEGIN
 		WHERE t.bucket = s.bucket AND t.sid = s.sid;
 		DELETE FROM poppy.session_grant sg
 		WHERE sg.bucket = s.bucket AND sg.sid = s.sid;
+		DELETE FROM poppy.browser b
+		WHERE b.bucket = s.bucket AND b.sid = s.sid;
+		DELETE FROM poppy.cart_line l
+		WHERE l.bucket = s.bucket AND l.sid = s.sid;
+		DELETE FROM poppy.cart k
+		WHERE k.bucket = s.bucket AND k.sid = s.sid;
 	END LOOP;
 	grants := 0;
 	FOR g IN DELETE FROM poppy.grants k WHERE k.account = p_account

@@ -38,4 +38,4 @@ END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.schema_functions() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION poppy_api.schema_functions()
-    TO poppy_auth, poppy_guard;
+    TO poppy_auth, poppy_guard, poppy_browser;

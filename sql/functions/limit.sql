@@ -1,6 +1,6 @@
 -- Limits over all workers, by the database's clock. Kinds: 1 and 2 token requests
 -- of an address and of a client, 3 and 4 revocations, 5 authorization requests of
--- an address, each of this minute. Of this quarter of an hour: 6 and 7 failed
+-- an address, 12 and 13 browsers that join, each of this minute. Of this quarter of an hour: 6 and 7 failed
 -- logins of an address and of a login name, 8 failed Mediated Sign-Ins of a
 -- client, 9 and 10 wrong user codes of an address and of an account. 11 failed
 -- Mediated Sign-Ins of a login name, by the day.

@@ -7,7 +7,8 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.schema_version() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION poppy_api.schema_version() TO poppy_auth, poppy_guard;
+GRANT EXECUTE ON FUNCTION poppy_api.schema_version()
+    TO poppy_auth, poppy_guard, poppy_browser;
 
 -- The oldest programs that the functions here still serve, as the schema
 -- version they came with. A release that drops or changes what those call
@@ -22,4 +23,5 @@ BEGIN
 END
 $$;
 REVOKE ALL ON FUNCTION poppy_api.schema_oldest() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION poppy_api.schema_oldest() TO poppy_auth, poppy_guard;
+GRANT EXECUTE ON FUNCTION poppy_api.schema_oldest()
+    TO poppy_auth, poppy_guard, poppy_browser;

@@ -244,11 +244,25 @@ is "$(PGUSER=poppy_auth ask "$may")" \
 	END
     )" \
     "what poppy_auth may call"
+is "$(PGUSER=poppy_browser ask "$may")" \
+    "$(words <<-END
+	audit_add
+	browser_join
+	browser_look
+	client_fail
+	client_get
+	client_store
+	schema_functions
+	schema_oldest
+	schema_version
+	END
+    )" \
+    "what poppy_browser may call"
 is "$(PGUSER=poppy_guard ask "$may")" \
-    "audit_add clean replay_rotate schema_functions schema_oldest schema_version token_use" \
+    "audit_add clean cookie_use replay_rotate schema_functions schema_oldest schema_version token_use" \
     "what poppy_guard may call"
 is "$(PGUSER=poppy_bridge ask "$may")" \
-    "customer_end customer_erase customer_export ticket_put" \
+    "cart_change cart_read customer_end customer_erase customer_export ticket_put" \
     "what the shop's PHP may call"
 PGUSER=poppy_guard
 like "$(ask "SELECT * FROM poppy_api.session_start(1, 1, 1, '', NULL, '', '',

@@ -10,8 +10,8 @@
 
 #include "tests/sql/sql.h"
 
-static struct pf_db *auth, *guard, *bridge;
-static char si_bridge[300];
+static struct pf_db *auth, *guard, *bridge, *browser;
+static char si_bridge[300], si_browser[300];
 
 /* What may not change where nothing is to be written. */
 #define SI_SPENT	"(SELECT count(*) FROM (SELECT FROM poppy.replay_0 "  \
@@ -101,6 +101,16 @@ si_use(const char *token, const char *want, const char *why)
 	return tap_is_z(pf_str(got), want, "%s", why);
 }
 
+/* The same of any of them. */
+static inline bool
+si_by(struct pf_db *db, const char *sql, const char *want, const char *why)
+{
+	char got[SI_TEXT];
+
+	si_call(db, sql, got);
+	return tap_is_z(pf_str(got), want, "%s", why);
+}
+
 /* It must be so for the rest to mean something. */
 static inline void
 si_need(const char *sql, const char *want)
@@ -146,11 +156,11 @@ si_waits(void)
 }
 
 static inline void
-si_race(const char *one, const char *want_one, const char *two,
-    const char *want_two, const char *why)
+si_race_by(const char *by_one, const char *one, const char *want_one,
+    const char *by_two, const char *two, const char *want_two, const char *why)
 {
-	struct pf_db *first = si_open(sql_auth);
-	struct si_second s = { .db = si_open(sql_auth), .sql = two };
+	struct pf_db *first = si_open(by_one);
+	struct si_second s = { .db = si_open(by_two), .sql = two };
 	char got[SI_TEXT];
 	pthread_t thread;
 
@@ -166,13 +176,21 @@ si_race(const char *one, const char *want_one, const char *two,
 	pf_db_free(s.db);
 }
 
+static inline void
+si_race(const char *one, const char *want_one, const char *two,
+    const char *want_two, const char *why)
+{
+	si_race_by(sql_auth, one, want_one, sql_auth, two, want_two, why);
+}
+
 /* The same with nobody holding still: both at once, from one start. */
 static inline void
-si_both(const char *one, const char *two, char got[2][SI_TEXT])
+si_both_by(const char *by_one, const char *one, const char *by_two,
+    const char *two, char got[2][SI_TEXT])
 {
 	struct si_second s[2] = {
-		{ .db = si_open(sql_auth), .sql = one },
-		{ .db = si_open(sql_auth), .sql = two }
+		{ .db = si_open(by_one), .sql = one },
+		{ .db = si_open(by_two), .sql = two }
 	};
 	pthread_t thread[2];
 
@@ -186,6 +204,12 @@ si_both(const char *one, const char *two, char got[2][SI_TEXT])
 		(void)memcpy(got[i], s[i].got, SI_TEXT);
 		pf_db_free(s[i].db);
 	}
+}
+
+static inline void
+si_both(const char *one, const char *two, char got[2][SI_TEXT])
+{
+	si_both_by(sql_auth, one, sql_auth, two, got);
 }
 
 static inline void
@@ -212,6 +236,9 @@ si_start(void)
 	(void)snprintf(si_bridge, sizeof(si_bridge), "%s user=poppy_bridge",
 	    pg.conninfo);
 	bridge = si_open(si_bridge);
+	(void)snprintf(si_browser, sizeof(si_browser), "%s user=poppy_browser",
+	    pg.conninfo);
+	browser = si_open(si_browser);
 }
 
 static inline int
@@ -220,6 +247,7 @@ si_done(void)
 	pf_db_free(auth);
 	pf_db_free(guard);
 	pf_db_free(bridge);
+	pf_db_free(browser);
 	pf_arena_free(&sql_arena);
 	return tap_done();
 }

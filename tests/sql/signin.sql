@@ -20,7 +20,7 @@ SELECT c.id::text AS id, c.login,
 FROM shop.customer c;
 
 CREATE SCHEMA t;
-GRANT USAGE ON SCHEMA t TO poppy_auth, poppy_guard, poppy_bridge;
+GRANT USAGE ON SCHEMA t TO poppy_auth, poppy_guard, poppy_bridge, poppy_browser;
 ALTER DEFAULT PRIVILEGES IN SCHEMA t GRANT EXECUTE ON FUNCTIONS TO PUBLIC;
 
 CREATE FUNCTION t.h(word text) RETURNS bytea LANGUAGE sql IMMUTABLE
@@ -272,3 +272,51 @@ FROM poppy_api.mediated_try(client, t.h(id), bucket, t.sid(sid), t.h(code),
     t.h(token), 3600, t.h(t.any()), 86400, 2592000, 15552000, t.h('key'), NULL,
     '192.0.2.1')
 $$;
+
+-- outcome, replayed, expires_in, retry_s
+CREATE FUNCTION t.join(sid text, cookie text, usr text DEFAULT 'u',
+    client bigint DEFAULT 1, version bigint DEFAULT 1, bucket int DEFAULT 7,
+    per_session int DEFAULT 1, spend bytea DEFAULT
+    uuid_send(gen_random_uuid()), iat bigint DEFAULT t.now(),
+    idle_s bigint DEFAULT 2592000, max_s bigint DEFAULT 15552000,
+    per_address int DEFAULT 0, per_client int DEFAULT 0)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, replayed::text, expires_in::text,
+    sign(retry_s)::text)
+FROM poppy_api.browser_join(client, version, bucket, t.h(usr), t.sid(sid),
+    t.h(cookie), per_session, idle_s, max_s, ARRAY[spend], ARRAY[iat], 30,
+    '192.0.2.1', t.h('browser address'), per_address, per_client)
+$$;
+CREATE FUNCTION t.look(sid text, client text DEFAULT 'https://a.example/c',
+    usr text DEFAULT 'u', bucket int DEFAULT 7, idle_s bigint DEFAULT 2592000,
+    max_s bigint DEFAULT 15552000)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT coalesce(poppy_api.browser_look(client, bucket, t.sid(sid), t.h(usr),
+    idle_s, max_s)::text, 'null')
+$$;
+-- outcome, client_no, account, scopes, signed_in
+CREATE FUNCTION t.cookie(cookie text, bucket int DEFAULT 7,
+    idle_s bigint DEFAULT 2592000, max_s bigint DEFAULT 15552000)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, client_no::text, account, '(' || scopes || ')',
+    signed_in::text)
+FROM poppy_api.cookie_use(bucket, t.h(cookie), idle_s, max_s, '192.0.2.1')
+$$;
+
+-- A Session of bucket 7 as POPPY_SESSION has it.
+CREATE FUNCTION t.text(sid text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN 'ses_AH' || rtrim(translate(encode(t.sid(sid), 'base64'), '+/', '-_'),
+    '=');
+CREATE FUNCTION t.cart(sid text) RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(version::text, lines::text, coupons::text)
+FROM poppy_api.cart_read(t.text(sid))
+$$;
+CREATE FUNCTION t.change(sid text, lines jsonb, coupons jsonb DEFAULT NULL)
+RETURNS text LANGUAGE sql VOLATILE AS $$
+SELECT t.say(outcome, version::text)
+FROM poppy_api.cart_change(t.text(sid), lines, coupons)
+$$;
+CREATE FUNCTION t.add(sid text, sku text, delta int DEFAULT 1)
+RETURNS text LANGUAGE sql VOLATILE
+RETURN t.change(sid, jsonb_build_array(jsonb_build_object('sku', sku,
+    'delta', delta)));
