@@ -148,8 +148,8 @@ BEGIN
 			SET used_at = greatest(s.used_at, now_at),
 			    ends_at = least(now_at + p_idle_s,
 			    s.started_at + p_max_s)
-			WHERE s.bucket = p_bucket::smallint AND s.sid = sid
-			    AND s.ended_at IS NULL;
+			WHERE s.bucket = p_bucket::smallint
+			    AND s.sid = cookie_use.sid AND s.ended_at IS NULL;
 		END IF;
 		RETURN;
 	END IF;

@@ -301,7 +301,9 @@ dead_cookies(void)
 static void
 last_use(void)
 {
-	si_need("SELECT t.start('k')", "ok");
+	si_need("SELECT t.start('k') || t.start('k2')", "okok");
+	pg_sql("UPDATE poppy.session SET used_at = 1 "
+	    "WHERE sid = t.sid('k2')");
 	joins("SELECT t.join('k', 'k')", "a Session");
 	pg_sql("UPDATE poppy.session SET used_at = used_at - 3500, "
 	    "ends_at = ends_at - 3500 WHERE sid = t.sid('k')");
@@ -319,6 +321,8 @@ last_use(void)
 	cookie("k", OUT, "used more than an hour ago");
 	tap_ok(sql_number("SELECT used_at FROM poppy.session "
 	    "WHERE sid = t.sid('k')") >= pf_now_at() - 5, "... writes it");
+	tap_is(sql_number("SELECT used_at FROM poppy.session "
+	    "WHERE sid = t.sid('k2')"), 1, "... and nobody else's");
 	tap_ok(sql_number("SELECT ends_at - used_at FROM poppy.session "
 	    "WHERE sid = t.sid('k')") == IDLE_S, "... and when it ends");
 }
