@@ -72,6 +72,18 @@ time_of(const struct pf_json *claims, const char *name, bool up, int64_t *out,
 	return rc == PF_OK ? PF_OK : pf_refuse(why, bad);
 }
 
+/* In fractions, where an agent's clock has them, so that 60 s from one moment to
+ * another are not 61 by rounding; they come to us within a microsecond. */
+static bool
+outlives(const struct pf_json *claims, int64_t max_life)
+{
+	double iat, exp;
+
+	return pf_json_num(claims, "iat", &iat) != PF_OK ||
+	    pf_json_num(claims, "exp", &exp) != PF_OK ||
+	    exp - iat > (double)max_life + 1e-5;
+}
+
 static enum pf_rc
 check_times(const struct pf_jws *jws, const struct pf_jwt_rules *r,
     struct pf_claims *c, const char **why)
@@ -89,7 +101,7 @@ check_times(const struct pf_jws *jws, const struct pf_jwt_rules *r,
 		return rc;
 	if (c->exp <= c->iat)
 		return pf_refuse(why, "exp is not after iat");
-	if (c->exp - c->iat > r->max_life)
+	if (outlives(jws->claims, r->max_life))
 		return pf_refuse(why, "exp is too long after iat");
 	if (c->exp <= r->now_at - r->skew)
 		return pf_refuse(why, "exp is past");

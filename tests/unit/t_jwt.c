@@ -169,6 +169,10 @@ static const struct {
 	    ",'iat':1700000000.7,'exp':1700000060.2}", NULL },
 	{ "fractions do not stretch a life", &browser, "poppy-browser+jwt",
 	    "{" HEAD ",'iat':1700000000.0,'exp':1700000060.5}", "too long" },
+	{ "60 s of a clock with fractions", &browser, "poppy-browser+jwt",
+	    "{" HEAD ",'iat':1700000000.9,'exp':1700000060.9}", NULL },
+	{ "... and a millisecond", &browser, "poppy-browser+jwt",
+	    "{" HEAD ",'iat':1700000000.9,'exp':1700000060.901}", "too long" },
 	{ "exp = iat", &session, NULL, "{" HEAD
 	    ",'iat':1700000000,'exp':1700000000}", "not after" },
 	{ "exp before iat", &session, NULL, "{" HEAD
