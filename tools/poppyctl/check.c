@@ -15,8 +15,16 @@
 const struct ck_program ck_programs[] = {
 	{ "poppy-auth", "poppy_auth", "auth.conf" },
 	{ "poppy-guard", "poppy_guard", "guard.conf" },
+	{ "poppy-browser", "poppy_browser", "browser.conf" },
 };
 const size_t ck_nprograms = PF_COUNT(ck_programs);
+
+bool
+ck_runs(const struct check *k, const struct ck_program *p)
+{
+	return strcmp(p->name, "poppy-browser") != 0 ||
+	    k->c->set.browser.enabled;
+}
 
 static const char *const words[] = {
 	[CK_OK] = "ok",
@@ -104,6 +112,7 @@ all(struct check *k)
 	ck_documents(k);
 	ck_guarded(k);
 	ck_pages(k);
+	ck_browsers(k);
 	ck_say(k, CK_LEFT_OUT, "streaming",
 	    "nothing of this release streams its answers");
 }

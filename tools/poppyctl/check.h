@@ -40,6 +40,8 @@ struct ck_program {
 };
 extern const struct ck_program ck_programs[];
 extern const size_t ck_nprograms;
+/* Does it run with these settings? */
+bool ck_runs(const struct check *k, const struct ck_program *p);
 
 /* One point. area is one word; the text ends with what to do. */
 void ck_say(struct check *k, enum ck_level level, const char *area,
@@ -73,8 +75,12 @@ void ck_database(struct check *k);
 void ck_documents(struct check *k);
 void ck_guarded(struct check *k);
 void ck_pages(struct check *k);
+void ck_browsers(struct check *k);
 /* By poppy-auth's connection; part of ck_database(). */
 void ck_customers(struct check *k, struct pf_db *db);
+/* What the browser of a joined Session sends. Nobody issued this one: the name
+ * alone closes a page. */
+struct pf_str ck_agent_cookie(struct check *k);
 /* Is any type of sign-in on? */
 bool ck_signs_in(const struct check *k);
 

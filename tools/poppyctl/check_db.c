@@ -375,5 +375,6 @@ ck_database(struct check *k)
 		ck_say(k, CK_WARNING, "database", "%s: so schema and rights "
 		    "can't be compared with this release", why);
 	for (size_t i = 0; i < ck_nprograms; i++)
-		check_program(k, &ck_programs[i]);
+		if (ck_runs(k, &ck_programs[i]))
+			check_program(k, &ck_programs[i]);
 }

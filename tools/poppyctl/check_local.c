@@ -118,6 +118,11 @@ check_bridge(struct check *k)
 	else if (!ini_says(text, "pages", pages))
 		ck_say(k, CK_FAULT, "bridge", "%s: pages must be \"%.*s\": "
 		    "tickets would go astray", file, PF_STRF(pages));
+	else if (!pf_str_eqz(s->browser.cookie, "__Host-poppy") &&
+	    !ini_says(text, "cookie", s->browser.cookie))
+		ck_say(k, CK_FAULT, "bridge", "%s: cookie must be \"%.*s\": "
+		    "PHP would not know agents' browsers", file,
+		    PF_STRF(s->browser.cookie));
 	else
 		ck_say(k, CK_OK, "bridge", "%s is closed to others and names "
 		    "our pages", file);
@@ -172,7 +177,8 @@ ck_settings(struct check *k)
 	if (ck_shared(k->c->arena, s, k->shared) != PF_OK)
 		ck_say(k, CK_FAULT, "settings", "no memory to compare them");
 	for (size_t i = 0; i < ck_nprograms; i++)
-		compare_own(k, &ck_programs[i]);
+		if (ck_runs(k, &ck_programs[i]))
+			compare_own(k, &ck_programs[i]);
 	check_bridge(k);
 	check_mediated(k);
 	for (size_t i = 0; i < s->domains.n; i++)
@@ -309,5 +315,6 @@ ck_secrets(struct check *k)
 		check_master(k, folder, owner);
 	check_gate(k, &k->c->set);
 	for (size_t i = 0; i < ck_nprograms; i++)
-		check_own_secrets(k, &ck_programs[i]);
+		if (ck_runs(k, &ck_programs[i]))
+			check_own_secrets(k, &ck_programs[i]);
 }

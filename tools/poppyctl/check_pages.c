@@ -8,10 +8,6 @@
 #include "core/poppy/domain.h"
 #include "core/web/url.h"
 
-/* What the browser of a joined Session sends. Nobody issued this one: the name
- * alone closes a page. */
-#define AGENT_COOKIE	PF_LIT("__Host-poppy=pbs_check")
-
 static bool
 get(struct check *k, struct pf_str url, struct pf_str cookie,
     struct ctl_reply *rp)
@@ -126,7 +122,7 @@ check_shop(struct check *k)
 		    "login.shop_url", PF_STRF(url), rp.status);
 		return;
 	}
-	if (!get(k, url, AGENT_COOKIE, &rp))
+	if (!get(k, url, ck_agent_cookie(k), &rp))
 		return;
 	if (rp.status == 403)
 		ck_say(k, CK_OK, "pages", "%.*s: the shop's login page, closed "
@@ -169,7 +165,7 @@ leads_to_login(struct check *k, struct pf_str url, struct pf_str login)
 		    rp.status, login.p);
 		return false;
 	}
-	if (!get(k, url, AGENT_COOKIE, &rp))
+	if (!get(k, url, ck_agent_cookie(k), &rp))
 		return false;
 	if (rp.status == 403)
 		return true;

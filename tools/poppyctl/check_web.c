@@ -89,6 +89,25 @@ same_apis(struct check *k, struct pf_str url, const struct pf_json *doc)
 	return true;
 }
 
+/* Section 5. */
+static bool
+same_web(struct check *k, struct pf_str url, const struct pf_json *doc,
+    struct pf_str domain)
+{
+	struct pf_str want = pf_settings_browser_endpoint(&k->c->set, domain);
+	const struct pf_json *web = NULL;
+
+	(void)!pf_json_obj(doc, "web", &web);
+	if (pf_str_given(want))
+		return member_is(k, url, web, "browser_session_endpoint",
+		    want);
+	if (web == NULL || !pf_json_has(web, "browser_session_endpoint"))
+		return true;
+	ck_say(k, CK_FAULT, "documents", "%.*s: has a browser_session_endpoint "
+	    "that poppy.conf has not: send poppy-auth SIGHUP", PF_STRF(url));
+	return false;
+}
+
 /* Section 3.1. */
 static void
 judge_poppy_json(struct check *k, struct pf_str url, struct pf_str domain)
@@ -104,7 +123,7 @@ judge_poppy_json(struct check *k, struct pf_str url, struct pf_str domain)
 	    !member_is(k, url, org, "domain", domain) ||
 	    (s->apis.n != 0 &&
 	    !member_is(k, url, auth, "issuer", s->issuer)) ||
-	    !same_apis(k, url, doc))
+	    !same_apis(k, url, doc) || !same_web(k, url, doc, domain))
 		return;
 	ck_say(k, CK_OK, "documents", "%.*s: names its domain, %zu APIs%s",
 	    PF_STRF(url), s->apis.n,
