@@ -1,22 +1,12 @@
-#include "core/poppy/assertion.h"
+#include "core/poppy/assertion_in.h"
 
 #include "core/poppy/app.h"
 #include "core/poppy/fetch.h"
 
 #define ASSERTION_TYPE \
 	"urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-/* Bytes of jti: 128 random bits are 22 in base64url; a client assertion is
- * judged by what common libraries make. */
-#define JTI_CLIENT	16
-#define JTI_SESSION	22
-#define JTI_MAX		256
-
-/*
- * Verify with the client's keys; when they don't do, with newer ones, if there
- * may be any. PF_E_AUTH, an error for the caller to name, with *why.
- */
-static enum pf_rc
-verify(struct pf_req *rq, const struct pf_jws *jws,
+enum pf_rc
+pf_assertion_verify(struct pf_req *rq, const struct pf_jws *jws,
     const struct pf_client **client, const char **why)
 {
 	enum pf_rc rc, was;
@@ -36,8 +26,8 @@ verify(struct pf_req *rq, const struct pf_jws *jws,
 	return PF_E_AUTH;
 }
 
-static struct pf_jwt_rules
-rules(const struct pf_req *rq)
+struct pf_jwt_rules
+pf_assertion_rules(const struct pf_req *rq)
 {
 	const struct pf_settings *s = &pf_app(rq)->set;
 
@@ -45,7 +35,7 @@ rules(const struct pf_req *rq)
 		.now_at = rq->now_at,
 		.skew = s->assertions.skew_seconds,
 		.max_life = s->assertions.max_seconds,
-		.jti_max = JTI_MAX,
+		.jti_max = PF_JTI_MAX,
 	};
 }
 
@@ -75,12 +65,12 @@ client_claims(struct pf_req *rq, const struct pf_jws *jws,
 {
 	const struct pf_settings *s = &pf_app(rq)->set;
 	const struct pf_str aud[] = { s->token_endpoint, s->issuer, endpoint };
-	struct pf_jwt_rules r = rules(rq);
+	struct pf_jwt_rules r = pf_assertion_rules(rq);
 	const char *why;
 
 	r.aud = aud;
 	r.naud = PF_COUNT(aud);
-	r.jti_min = JTI_CLIENT;
+	r.jti_min = PF_JTI_CLIENT;
 	if (pf_jwt_check(jws, &r, c, &why) != PF_OK)
 		return pf_fail(rq, PF_INVALID_CLIENT, "client_assertion: %s",
 		    why);
@@ -115,7 +105,7 @@ pf_authenticate(struct pf_req *rq, const struct pf_form *f,
 		return rc;
 	if ((rc = pf_client_load(rq, c.iss, &out->client)) != PF_OK)
 		return rc;
-	rc = verify(rq, &jws, &out->client, &why);
+	rc = pf_assertion_verify(rq, &jws, &out->client, &why);
 	if (rc == PF_E_AUTH)
 		return pf_fail(rq, PF_INVALID_CLIENT, "client_assertion: %s",
 		    why);
@@ -129,13 +119,13 @@ session_claims(struct pf_req *rq, const struct pf_jws *jws,
     const struct pf_authn *who, struct pf_claims *c)
 {
 	const struct pf_settings *s = &pf_app(rq)->set;
-	struct pf_jwt_rules r = rules(rq);
+	struct pf_jwt_rules r = pf_assertion_rules(rq);
 	const char *why;
 
 	r.aud = &s->token_endpoint;
 	r.naud = 1;
 	r.aud_single = true;
-	r.jti_min = JTI_SESSION;
+	r.jti_min = PF_JTI_USER;
 	if (pf_jwt_check(jws, &r, c, &why) != PF_OK)
 		return pf_fail(rq, PF_INVALID_GRANT, "assertion: %s", why);
 	if (!pf_str_eq(c->iss, who->client->client_id))
@@ -169,7 +159,7 @@ pf_session_assertion(struct pf_req *rq, const struct pf_form *f,
 		return rc;
 	if ((rc = session_claims(rq, &jws, who, out)) != PF_OK)
 		return rc;
-	rc = verify(rq, &jws, &client, &why);
+	rc = pf_assertion_verify(rq, &jws, &client, &why);
 	if (rc == PF_E_AUTH)
 		return pf_fail(rq, PF_INVALID_GRANT, "assertion: %s", why);
 	if (rc != PF_OK)

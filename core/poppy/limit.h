@@ -25,6 +25,7 @@ enum pf_limit {
 	PF_LIMIT_REFUSED,	/* address: bucket of refusals */
 	PF_LIMIT_TOKEN,		/* address: token requests are full */
 	PF_LIMIT_REVOKE,	/* address: revocations are */
+	PF_LIMIT_JOIN,		/* address: joins of browsers are */
 	PF_LIMIT_CLIENT,	/* client: its token requests are */
 	PF_LIMIT_BEARER,	/* token: its Session's calls are */
 	PF_LIMIT_CALLS,		/* Session: bucket of calls */
@@ -59,15 +60,15 @@ int64_t pf_limiter_shut_for(struct pf_limiter *l, enum pf_limit what,
 /* What limits count this request's address by. */
 void pf_limit_address(const struct pf_req *rq,
     unsigned char key[PF_LIMIT_KEY]);
-/* Before anything is verified. what: PF_LIMIT_REFUSED, or PF_LIMIT_TOKEN or
- * _REVOKE, which include it. */
+/* Before anything is verified. what: PF_LIMIT_REFUSED, or PF_LIMIT_TOKEN,
+ * _REVOKE or _JOIN, which include it. */
 PF_MUST enum pf_rc pf_limit_before(struct pf_req *rq, enum pf_limit what);
 /* For what anybody may ask: takes from the address's bucket. */
 PF_MUST enum pf_rc pf_limit_open(struct pf_req *rq);
 /* Before the database is asked on behalf of an authenticated client. */
 PF_MUST enum pf_rc pf_limit_client(struct pf_req *rq, int64_t client_no);
-/* The database says that the address (what: _TOKEN, _REVOKE) or, by_client, the
- * client is full: never PF_OK. */
+/* The database says that the address (what: _TOKEN, _REVOKE, _JOIN) or,
+ * by_client, the client is full: never PF_OK. */
 PF_MUST enum pf_rc pf_limit_full(struct pf_req *rq, enum pf_limit what,
     int64_t client_no, bool by_client, int64_t retry_s);
 /* A request was refused: it takes from its address's bucket. */

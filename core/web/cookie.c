@@ -66,3 +66,45 @@ pf_cookie_named(struct pf_str header, const char *name)
 	}
 	return false;
 }
+
+/* token of RFC 9110, 5.6.2. */
+static bool
+name_ok(struct pf_str name)
+{
+	for (size_t i = 0; i < name.n; i++)
+		if (!pf_is_alpha(name.p[i]) && !pf_is_digit(name.p[i]) &&
+		    !pf_str_has(PF_LIT("!#$%&'*+-.^_`|~"), name.p[i]))
+			return false;
+	return name.n != 0;
+}
+
+static bool
+domain_ok(struct pf_str domain)
+{
+	for (size_t i = 0; i < domain.n; i++)
+		if (!pf_is_alpha(domain.p[i]) && !pf_is_digit(domain.p[i]) &&
+		    domain.p[i] != '.' && domain.p[i] != '-')
+			return false;
+	return domain.n == 0 || domain.p[0] != '.';
+}
+
+enum pf_rc
+pf_cookie_write(struct pf_buf *b, const struct pf_cookie *c)
+{
+	if (!name_ok(c->name) || c->value.n == 0 || !value_ok(c->value) ||
+	    !domain_ok(c->domain) || c->max_age < 1)
+		return PF_E_BUG;
+	if (c->domain.n != 0 && pf_str_starts(c->name, PF_LIT("__Host-")))
+		return PF_E_BUG;
+	pf_buf_add(b, c->name);
+	pf_buf_char(b, '=');
+	pf_buf_add(b, c->value);
+	pf_buf_addz(b, "; Path=/");
+	if (c->domain.n != 0) {
+		pf_buf_addz(b, "; Domain=");
+		pf_buf_add(b, c->domain);
+	}
+	pf_buf_fmt(b, "; Max-Age=%lld; Secure; HttpOnly; SameSite=Lax",
+	    (long long)c->max_age);
+	return PF_OK;
+}

@@ -130,8 +130,8 @@ auth_page_needs(struct pf_req *rq)
 
 	if (host == NULL || !pf_str_eq(host->base, s->issuer_host->base))
 		return pf_fail(rq, PF_NOT_FOUND, "There is nothing here.");
-	return pf_cookie_named(rq->cookie, PF_SESSION_COOKIE) ? PF_E_FORBID :
-	    PF_OK;
+	return pf_cookie_named(rq->cookie, s->browser.cookie.p) ?
+	    PF_E_FORBID : PF_OK;
 }
 
 static const struct { enum pf_err err; enum pf_say say; } errors[] = {

@@ -1,5 +1,6 @@
 /* The same text as a URL, as a Host header and as a request's path. */
 #include "core/jose/dpop.h"
+#include "core/poppy/browser_assertion.h"
 #include "core/web/url.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -21,6 +22,33 @@ url(struct pf_str in)
 	if (pf_url_is_https(in))
 		FUZZ_HOLDS(pf_dpop_same_url(in, in));
 	return true;
+}
+
+/* Where a browser may be led is within the domain, as anybody reads it. */
+static void
+returns(struct pf_str in)
+{
+	static const struct pf_host shop = {
+		.host = PF_LIT_INIT("a.example"),
+		.base = PF_LIT_INIT("https://a.example:8443"),
+		.domain = PF_LIT_INIT("a.example"),
+	};
+	const struct pf_settings s = { .hosts = { &shop, 1 } };
+	struct pf_str rest;
+	size_t end = 0;
+
+	if (!pf_return_ok(&s, &shop, in))
+		return;
+	rest = pf_str_from(in, sizeof("https://") - 1);
+	while (end < rest.n && !pf_str_has(PF_LIT("/?#:\\"), rest.p[end]))
+		end++;
+	rest = pf_str_head(rest, end);
+	FUZZ_HOLDS(pf_str_eq_nocase(rest, shop.domain) ||
+	    (rest.n > shop.domain.n && pf_str_eq_nocase(pf_str_from(rest,
+	    rest.n - shop.domain.n - 1), PF_LIT(".a.example"))));
+	for (size_t i = 0; i < in.n; i++)
+		FUZZ_HOLDS(in.p[i] > ' ' && in.p[i] < 0x7f &&
+		    in.p[i] != '\\');
 }
 
 static bool
@@ -62,5 +90,6 @@ fuzz_one(struct pf_str in)
 {
 	bool a = url(in), b = host(in), c = path(in);
 
+	returns(in);
 	return a || b || c;
 }
