@@ -3,9 +3,9 @@
 --
 -- Order of locks, for every function of poppy_api: what was asked for (request,
 -- code, device, ticket, mediated sign-in), grants by (bucket, grant_no), Session,
--- keys of the replay memory, counts of limits, tokens. A new row is locked by
--- nobody else, so it may be made at any time. Whoever may have to wait for a
--- row looks at what it decides by only after it has the lock.
+-- its cart, keys of the replay memory, counts of limits, tokens, cookies. A new
+-- row is locked by nobody else, so it may be made at any time. Whoever may have
+-- to wait for a row looks at what it decides by only after it has the lock.
 
 -- NULL, or 'blocked' or 'stale', which spend nothing.
 CREATE OR REPLACE FUNCTION poppy.client_judge(p_client_no bigint,

@@ -132,6 +132,53 @@ sql=$tmp/nix
 ctl 2 "no files" "nix/roles.sql: No such file" db status
 sql=$top/sql
 
+echo "# the replay memory loses its TOAST tables, and nothing else"
+copy
+for f in "$tmp"/sql/migrate/*.sql; do
+	case ${f##*/} in
+	000[1-7]-*) ;;
+	*) rm "$f" ;;
+	esac
+done
+toasts="SELECT count(*) FROM pg_class WHERE relname ~ '^replay_[0-3]\$'
+    AND reltoastrelid <> 0"
+spend() {	# WORD REQUEST-ID, as SQL
+	ask "SELECT poppy.spend(substr(sha256('$1'), 1, 16),
+	    $at - 1, 30, poppy.now_at(), $2)"
+}
+fresh moving
+ctl 0 "install what was before" "version 7 of 7" db install
+is "$(ask "$toasts")" 4 "each table has one"
+at=$(ask "SELECT poppy.now_at()")
+is "$(spend a "'id'") $(spend b "repeat('abc', 3000)") $(spend c NULL)" \
+    "0 0 0" "three are spent"
+sql=$top/sql
+hold() {	# SECONDS: somebody has the last table, and lets go
+	ask "BEGIN; LOCK TABLE poppy.replay_3 IN ROW EXCLUSIVE MODE;
+	    SELECT 'held' FROM pg_sleep($1)" >/dev/null &
+	while [ "$(ask "SELECT count(*) FROM pg_locks WHERE relation =
+	    'poppy.replay_3'::regclass AND granted")" = 0 ]; do
+		sleep 0.1
+	done
+}
+hold 30
+ctl 2 "a table is held on and on" "0008-.*55P03" db migrate
+ask "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE relation =
+    'poppy.replay_3'::regclass" >/dev/null
+wait
+ctl 1 "... nothing was done" "behind, version 7" db status
+is "$(ask "$toasts") $(spend a NULL)" "4 1" "... and nothing forgotten"
+hold 2
+ctl 0 "a table is held for a moment" "current" db migrate
+wait
+is "$(ask "$toasts")" 0 "no table has one"
+is "$(spend a NULL) $(spend b NULL) $(spend c NULL)" "1 1 1" \
+    "what was spent is spent"
+is "$(spend a "'id'") $(spend b "repeat('abc', 3000)") $(spend a "'other'")" \
+    "0 0 1" "... but for the request that spent it"
+is "$(spend d NULL) $(spend d NULL)" "0 1" "and more can be"
+is "$(ask 'SELECT since FROM poppy.replay_epoch')" 0 "the memory is as old"
+
 echo "# half states"
 fresh half1
 ask "CREATE SCHEMA poppy" >/dev/null

@@ -403,6 +403,82 @@ blocks(void)
 	cookie("bl", OUT, "... until it is unblocked");
 }
 
+/* One has done its part and not committed: a page neither waits for it nor
+ * sees it, and sees it from the commit on. */
+static void
+pages_meanwhile(void)
+{
+	static const struct { const char *role, *call, *got, *before, *after,
+	    *why; } of[] = {
+		{ sql_auth, "SELECT t.revoke('po')", "ok", IN, OUT,
+		    "its agent signs out" },
+		{ sql_auth, "SELECT t.sign_in('po', 'po2', scopes => "
+		    "'poppy:read')", "ok", OUT, READ, "it signs in" },
+		{ sql_auth, "SELECT t.disconnect()", "1", READ, OUT,
+		    "the customer disconnects it" },
+		{ pg.conninfo, "SELECT changed::text FROM "
+		    "poppy.client_rule_set('a.example', 'block')", "1", OUT,
+		    BLOCKED, "the operator blocks it" },
+		{ pg.conninfo, "SELECT changed::text FROM "
+		    "poppy.client_rule_set('a.example', NULL)", "1", BLOCKED,
+		    OUT, "... and unblocks it" },
+		{ si_browser, "SELECT t.join('po', 'po2')", JOINED, OUT,
+		    UNKNOWN, "another browser joins" },
+	};
+
+	pg_sql("UPDATE poppy.grants SET revoked_at = 1; "
+	    "UPDATE poppy.client SET version = 1");
+	si_need("SELECT t.sign_in('po', 'po')", "ok");
+	joins("SELECT t.join('po', 'po')", "a browser of a signed-in Session");
+	for (size_t i = 0; i < PF_COUNT(of); i++) {
+		struct pf_db *db = si_open(of[i].role);
+		char got[SI_TEXT];
+
+		tap_need(pf_db_script(db, "BEGIN") == PF_OK, "BEGIN");
+		si_call(db, of[i].call, got);
+		(void)sql_is(got, of[i].got, "%s", of[i].why);
+		cookie("po", of[i].before, "... a page before that is done");
+		tap_need(pf_db_script(db, "COMMIT") == PF_OK, "COMMIT");
+		cookie("po", of[i].after, "... and after");
+		pf_db_free(db);
+		pg_sql("UPDATE poppy.client SET version = 1");
+	}
+}
+
+/* The agent is blocked by somebody who has not committed when it joins. */
+static void
+blocked_meanwhile(void)
+{
+	struct pf_db *db = si_open(pg.conninfo);
+	char got[SI_TEXT];
+
+	tap_need(pf_db_script(db, "BEGIN") == PF_OK, "BEGIN");
+	si_call(db, "SELECT changed::text FROM "
+	    "poppy.client_rule_set('a.example', 'block')", got);
+	joins("SELECT t.join('po', 'po3')", "joined just before a block");
+	tap_need(pf_db_script(db, "COMMIT") == PF_OK, "COMMIT");
+	cookie("po3", BLOCKED, "... is of no use");
+	pf_db_free(db);
+	(void)sql_number("SELECT changed FROM "
+	    "poppy.client_rule_set('a.example', NULL)");
+	pg_sql("UPDATE poppy.client SET version = 1");
+}
+
+/* What may be lost in a crash, and what must not. */
+static void
+durability(void)
+{
+	(void)si_by(browser, "SELECT left(t.join('po', 'po4'), 2) || ' ' || "
+	    "current_setting('synchronous_commit')", "ok off",
+	    "joining waits for no disk");
+	(void)si_by(guard, "SELECT left(t.cookie('po4'), 2) || ' ' || "
+	    "current_setting('synchronous_commit')", "ok off",
+	    "nor do pages");
+	(void)si_by(bridge, "SELECT left(t.add('po', 'a'), 2) || ' ' || "
+	    "current_setting('synchronous_commit')", "ok on",
+	    "a cart does");
+}
+
 int
 main(void)
 {
@@ -418,5 +494,8 @@ main(void)
 	cleans();
 	races();
 	blocks();
+	pages_meanwhile();
+	blocked_meanwhile();
+	durability();
 	return si_done();
 }
