@@ -300,15 +300,13 @@ test('the openapi url leads to OpenAPI 3 with a server', proves('R-6-2'),
 	}
 });
 
-test('web without browser endpoint: no join route', proves('R-3.1-17'),
+test('where browsers join: at the first host of each domain', [],
     async (t) => {
-	const { json } = await get('localhost', PATH);
-
-	t.eq(json.web.browser_session_endpoint, undefined, 'not published');
-	t.eq((await get('localhost', '/poppy/browser-session', { method: 'POST',
-		body: 'assertion=x', headers: [['Content-Type',
-			'application/x-www-form-urlencoded']] })).status, 404,
-	    'POST');
+	for (const [host, first] of [['localhost', 'localhost'],
+		['www.localhost', 'localhost'],
+		['shop2.localhost', 'shop2.localhost']])
+		t.eq((await get(host, PATH)).json?.web?.browser_session_endpoint,
+		    w.url('/poppy/browser-session', first), host);
 });
 
 test('issuer and domains agree, byte for byte', proves('R-3.2-3', 'R-3.2-4'),

@@ -119,13 +119,18 @@ function sockets(p, mode = '')
 const lighttpdConf = () => 'fastcgi.balance = "round-robin"\n' +
     sockets('auth') + sockets('guard', '"mode" => "authorizer",') +
     'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
+    'var.poppy_browser = var.poppy_auth\n' +
+    'var.poppy_cookie = "__Host-poppy"\n' +
     'server.modules += ( "mod_setenv" )\n' +
     '$HTTP["url"] =~ "^/api/" { setenv.add-environment = ( ' +
     `"POPPY_GATE" => "${secret}" ) }\n`;
-const apacheConf = () => '<Proxy "balancer://poppy-auth">\n' +
+const balancer = (name) => `<Proxy "balancer://poppy-${name}">\n` +
     HOSTS.map((h) => `BalancerMember "fcgi://${h.ip}:${PORTS.auth}" ` +
 	'flushpackets=on timeout=360 connectiontimeout=1 retry=1\n').join('') +
-    'ProxySet lbmethod=bybusyness\n</Proxy>\nDefine POPPY_GUARDED "/api/"\n';
+    'ProxySet lbmethod=bybusyness\n</Proxy>\n';
+// Nobody joins here: poppy-auth may answer for poppy-browser.
+const apacheConf = () => balancer('auth') + balancer('browser') +
+    'Define POPPY_GUARDED "/api/"\nDefine POPPY_COOKIE "__Host-poppy"\n';
 
 // Requests that a host's program has logged.
 const served = (h, p) => w.logs(`${h.ns}-${p}`)

@@ -196,7 +196,9 @@ async function binPaths(t)
 	    'all others have ended');
 	t.must(await w.relight(binPath('auth') +
 	    binPath('guard', '"mode" => "authorizer",') +
-	    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n'),
+	    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
+	    'var.poppy_browser = var.poppy_auth\n' +
+	    'var.poppy_cookie = "__Host-poppy"\n'),
 	'lighttpd serves');
 	t.eq([spawned('auth').length, spawned('guard').length], [2, 2],
 	    'processes');

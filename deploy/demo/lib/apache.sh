@@ -50,19 +50,25 @@ make_gate() {
 	chmod 400 "$file"
 }
 
-# Each process of poppy-auth is a member of one balancer.
-apache_sockets() {
-	echo '<Proxy "balancer://poppy-auth">'
-	for n in $(seq "$auth_procs"); do
+# balancer NAME COUNT: each process of a program is a member.
+balancer() {
+	echo "<Proxy \"balancer://poppy-$1\">"
+	for n in $(seq "$2"); do
 		echo "	BalancerMember" \
-		    "\"unix:$dir/run/auth-$n.sock|fcgi://auth-$n\"" \
+		    "\"unix:$dir/run/$1-$n.sock|fcgi://$1-$n\"" \
 		    "flushpackets=on timeout=360 retry=1"
 	done
+	echo "	ProxySet lbmethod=bybusyness"
+	echo "</Proxy>"
+}
+
+apache_sockets() {
+	balancer auth "$auth_procs"
+	balancer browser "$browser_procs"
 	cat <<-CONF
-			ProxySet lbmethod=bybusyness
-		</Proxy>
 		Define POPPY_GUARDED "$(echo $guarded |
 		    sed 's/\./\\./g; s/ /|/g')"
+		Define POPPY_COOKIE "$cookie"
 	CONF
 }
 

@@ -168,20 +168,31 @@ sockets() {
 lighttpd_sockets() {
 	echo 'fastcgi.balance = "round-robin"'
 	echo "var.poppy_auth = ( $(sockets auth "$auth_procs" '') )"
+	echo "var.poppy_browser = ( $(sockets browser "$browser_procs" '') )"
 	echo "var.poppy_guard = ( $(sockets guard "$guard_procs" \
 	    '"mode" => "authorizer", ') )"
 	echo "var.poppy_guarded = ("
 	printf '\t"%s" => var.poppy_guard,\n' $guarded
 	echo ")"
+	echo "var.poppy_cookie = \"$cookie\""
+}
+
+# The programs that take requests, of those that were built.
+kinds() {
+	for kind in auth browser guard; do
+		! (built "poppy-$kind") >/dev/null 2>&1 || echo "$kind"
+	done
 }
 
 # Programs, settings, schema and keys of poppy-fcgi.
 prepare_poppy() {
-	for p in poppy-auth poppy-guard poppyctl; do
-		take "$p"
+	take poppyctl
+	for kind in $(kinds); do
+		take "poppy-$kind"
 	done
 	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
 	    GATE="$gate" HOSTS="$(hosts_json)" LOGIN="$login" \
+	    COOKIE="$cookie" \
 	    >"$dir/poppy.conf"
 	"$dir/bin/poppyctl" --conninfo "host=$dir/pg dbname=shop user=postgres" \
 	    --sql "$top/sql" db install >"$dir/log/poppyctl.out" 2>&1 || {
@@ -225,7 +236,7 @@ listens() {
 }
 
 start_poppy() {
-	for kind in auth guard; do
+	for kind in $(kinds); do
 		eval "count=\$${kind}_procs"
 		for n in $(seq "$count"); do
 			launch "poppy-$kind-$n" $(drop) "$dir/bin/poppy-$kind" \

@@ -41,6 +41,27 @@ export function params(vars)
 	return Buffer.concat(parts);
 }
 
+// What params() made, as a web server sent it.
+export function values(b)
+{
+	const vars = {};
+	let at = 0;
+	const size = () => {
+		const n = b[at] < 128 ? b[at] : b.readUInt32BE(at) & 0x7fffffff;
+
+		at += b[at] < 128 ? 1 : 4;
+		return n;
+	};
+	const text = (n) => b.toString('latin1', at, at += n);
+
+	while (at < b.length) {
+		const name = size(), value = size(), key = text(name);
+
+		vars[key] = text(value);
+	}
+	return vars;
+}
+
 export function request(role, vars, body = '')
 {
 	const begin = Buffer.from([0, role, 0, 0, 0, 0, 0, 0]);

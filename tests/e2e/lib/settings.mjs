@@ -2,6 +2,31 @@
 
 export const SERVER = process.env.POPPY_TEST_SERVER ?? 'lighttpd';
 
+// What the shop's pages are to an agent's browser, as in the demo; the doors that
+// the bridge shuts by itself (login and such) are left to it.
+const SITE = {
+	closed: [{ path: '/checkout.php' }],
+	rules: [
+		{ path: '/style.css', open: true },
+		{ path: '/favicon.svg', open: true },
+		{ path: '/robots.txt', open: true },
+		{ path: '/picture.php', open: true },
+		{ path: '/orders.php', scopes: ['poppy:read'] },
+		{ path: '/order.php', scopes: ['poppy:read'] },
+		{ path: '/order.php', methods: ['POST'], scopes: ['poppy:write'] },
+		{ path: '/addresses.php', scopes: ['addresses'] },
+		{ path: '/addresses.php', methods: ['POST'],
+			scopes: ['addresses', 'poppy:write'] },
+		{ path: '/account.php', signed_in: true },
+		{ path: '/account.php', methods: ['POST'],
+			scopes: ['poppy:write'] },
+		{ path: '/cart.php', methods: ['GET', 'POST'] },
+		{ path: '/currency.php', methods: ['POST'] },
+		{ path: '/login.php', methods: ['GET', 'POST'] },
+		{ path: '/', methods: ['GET'] },
+	],
+};
+
 // The settings of a test's stack. bend() may change them.
 export function settings(dir, port, bend = () => {})
 {
@@ -22,8 +47,9 @@ export function settings(dir, port, bend = () => {})
 		secrets: `${dir}/secrets`,
 		gate: SERVER === 'apache' ? 'gate' : '',
 		listen: { auth: `${dir}/run/auth.sock`,
+			browser: `${dir}/run/browser.sock`,
 			guard: `${dir}/run/guard.sock` },
-		workers: { auth: 4, guard: 4 },
+		workers: { auth: 4, browser: 2, guard: 4 },
 		log: 'debug',
 		// All tests come from one address: counted, and never reached.
 		limits: { token_per_address: 1000000,
@@ -46,8 +72,15 @@ export function settings(dir, port, bend = () => {})
 				scopes: ['poppy:read'] },
 			{ path: '/api/addresses.php', methods: ['GET'],
 				scopes: ['addresses'] }] }],
+		browser: { enabled: true },
+		site: structuredClone(SITE),
 	};
 
 	bend(c);
+	// Without Sessions nobody joins one.
+	if (!c.issuer) {
+		delete c.browser;
+		delete c.site;
+	}
 	return c;
 }
