@@ -16,6 +16,7 @@ const root = process.getuid() === 0;
 // How root becomes the programs' user.
 const drop = root ? ['setpriv', '--reuid', 'www-data', '--regid', 'www-data',
 	'--init-groups', '--'] : [];
+const PROGRAMS = ['auth', 'browser', 'guard'];
 let w, agent;
 
 const conf = () => `${w.dir}/poppy.conf`;
@@ -85,7 +86,7 @@ test("systemd's units are sound, and closed", [], async (t) => {
 		t.eq([status, stdout + stderr], [0, ''], f);
 	}
 	// 0 is closed, 10 is open: what is over 2 has been forgotten.
-	for (const p of ['auth', 'guard']) {
+	for (const p of PROGRAMS) {
 		const { status, stderr } = spawnSync('systemd-analyze',
 		    ['security', '--offline=yes', '--threshold=20',
 			`${dir}/poppy-${p}.service`], { encoding: 'utf8' });
@@ -102,8 +103,8 @@ test("users and folders in systemd's own words", [], async (t) => {
 		`${SYSTEMD}/poppy.sysusers`], { encoding: 'utf8' });
 	t.eq(users.status, 0, `sysusers: ${users.stderr}`);
 	const passwd = readFileSync(`${at}/etc/passwd`, 'utf8');
-	t.match(passwd, /^poppy_auth:.*nologin$/m, 'poppy_auth');
-	t.match(passwd, /^poppy_guard:.*nologin$/m, 'poppy_guard');
+	for (const p of PROGRAMS)
+		t.match(passwd, new RegExp(`^poppy_${p}:.*nologin$`, 'm'), p);
 	const folders = spawnSync('systemd-tmpfiles', ['--create',
 		`--root=${at}`, `${SYSTEMD}/poppy.tmpfiles`],
 	{ encoding: 'utf8' });
@@ -188,20 +189,17 @@ const spawned = (p) => readdirSync('/proc').filter((f) => /^\d+$/.test(f))
 
 async function binPaths(t)
 {
-	for (const p of ['auth', 'guard'])
+	for (const p of PROGRAMS)
 		await w.program(p, 'stop');
 	for (const c of w.children)
 		c.kill('SIGTERM');
 	t.must(await until(() => spawned('auth').length === 0, 10000),
 	    'all others have ended');
-	t.must(await w.relight(binPath('auth') +
+	t.must(await w.relight(binPath('auth') + binPath('browser') +
 	    binPath('guard', '"mode" => "authorizer",') +
 	    'var.poppy_guarded = ( "/api/" => var.poppy_guard )\n' +
-	    'var.poppy_browser = var.poppy_auth\n' +
-	    'var.poppy_cookie = "__Host-poppy"\n'),
-	'lighttpd serves');
-	t.eq([spawned('auth').length, spawned('guard').length], [2, 2],
-	    'processes');
+	    'var.poppy_cookie = "__Host-poppy"\n'), 'lighttpd serves');
+	t.eq(PROGRAMS.map((p) => spawned(p).length), [2, 2, 2], 'processes');
 	const s = await agent.session();
 	t.eq((await agent.call(s, 'GET', w.stock)).status, 200, 'a call');
 	process.kill(spawned('auth')[0], 'SIGKILL');

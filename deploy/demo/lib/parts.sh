@@ -177,18 +177,10 @@ lighttpd_sockets() {
 	echo "var.poppy_cookie = \"$cookie\""
 }
 
-# The programs that take requests, of those that were built.
-kinds() {
-	for kind in auth browser guard; do
-		! (built "poppy-$kind") >/dev/null 2>&1 || echo "$kind"
-	done
-}
-
 # Programs, settings, schema and keys of poppy-fcgi.
 prepare_poppy() {
-	take poppyctl
-	for kind in $(kinds); do
-		take "poppy-$kind"
+	for p in poppyctl poppy-auth poppy-browser poppy-guard; do
+		take "$p"
 	done
 	fill "$conf" DIR="$dir" BASE="$base" PORT="$port" \
 	    GATE="$gate" HOSTS="$(hosts_json)" LOGIN="$login" \
@@ -236,7 +228,7 @@ listens() {
 }
 
 start_poppy() {
-	for kind in $(kinds); do
+	for kind in auth browser guard; do
 		eval "count=\$${kind}_procs"
 		for n in $(seq "$count"); do
 			launch "poppy-$kind-$n" $(drop) "$dir/bin/poppy-$kind" \
