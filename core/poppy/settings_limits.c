@@ -15,7 +15,7 @@ check_addresses(struct pf_str s)
 static const struct pf_conf_key limit_keys[] = {
 	{ "token_per_address", PF_CONF_INT, LI(token_per_address), 0, PER_MAX,
 	    "120", "Token requests of an address in a minute, over all workers;"
-	    " as many revocations.", NULL, NULL },
+	    " as many revocations, and joins of browsers.", NULL, NULL },
 	{ "token_per_client", PF_CONF_INT, LI(token_per_client), 0, PER_MAX,
 	    "0", "The same for a client_id; 0 is no limit.", NULL, NULL },
 	{ "refused_per_address", PF_CONF_INT, LI(refused_per_address), 0,
