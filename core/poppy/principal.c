@@ -140,7 +140,7 @@ set_who(struct pf_req *rq, const struct pf_row *row, unsigned bucket,
 		return PF_E_BUG;
 	if ((p = pf_arena_alloc(rq->arena, sizeof(*p))) == NULL)
 		return PF_E_MEM;
-	p->client_no = pf_row_int(row, CLIENT_NO);
+	*p = (struct pf_principal){ .client_no = pf_row_int(row, CLIENT_NO) };
 	p->client_id = pf_row_str(row, CLIENT_ID);
 	p->user = pf_row_bytes(row, USER_KEY);
 	(void)memcpy(p->sid.raw, sid.p, sid.n);

@@ -16,7 +16,7 @@
 #define GATE_MAX	128
 
 /* The secret itself is kept nowhere: hashes are compared. */
-struct gate {
+struct guard_gate {
 	bool closed;		/* there is a secret to be shown */
 	unsigned char hash[PF_SHA256_LEN];
 };
@@ -36,7 +36,7 @@ text_fault(struct pf_str s)
 }
 
 static const char *
-read_gate(int fd, struct gate *g)
+read_gate(int fd, struct guard_gate *g)
 {
 	char text[GATE_MAX + 2];
 	const char *why;
@@ -55,17 +55,17 @@ read_gate(int fd, struct gate *g)
 }
 
 enum pf_rc
-guard_gate_load(struct pf_app *app)
+guard_gate_load(struct pf_app *app, const struct guard_gate **out)
 {
 	const struct pf_settings *s = &app->set;
 	const char *why = NULL;
-	struct gate *g;
+	struct guard_gate *g;
 	int fd;
 
 	if ((g = pf_arena_alloc(&app->arena, sizeof(*g))) == NULL)
 		return PF_E_MEM;
-	*g = (struct gate){ .closed = s->gate.n != 0 };
-	app->own = g;
+	*g = (struct guard_gate){ .closed = s->gate.n != 0 };
+	*out = g;
 	if (!g->closed)
 		return PF_OK;
 	if (pf_keys_open(s->secrets.p, s->gate.p, &fd, &why) == PF_OK) {
@@ -82,7 +82,7 @@ guard_gate_load(struct pf_app *app)
 enum pf_rc
 guard_gate_check(struct pf_req *rq)
 {
-	const struct gate *g = pf_app(rq)->own;
+	const struct guard_gate *g = guard_of(rq)->gate;
 	unsigned char hash[PF_SHA256_LEN];
 	enum pf_rc rc;
 

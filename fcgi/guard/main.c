@@ -1,6 +1,7 @@
 /*
- * poppy-guard: the FastCGI authorizer before the shop's own APIs. A Session
- * Token with its proof becomes POPPY_* variables that PHP reads.
+ * poppy-guard: the FastCGI authorizer before the shop's own APIs and pages. A
+ * Session Token with its proof, or the cookie of a browser that has joined a
+ * Session, becomes POPPY_* variables that PHP reads.
  *
  * It never reads a body (an authorizer gets none), and what it does not know it
  * refuses: a prefix that the web server guards and the settings don't is 404.
@@ -24,76 +25,6 @@ static int64_t
 workers(const struct pf_settings *s)
 {
 	return s->workers.guard;
-}
-
-static enum pf_rc
-set_hex(struct pf_req *rq, const char *name, struct pf_str bytes)
-{
-	struct pf_str hex;
-	struct pf_buf b;
-	enum pf_rc rc;
-
-	pf_buf_init(&b, rq->arena, 256);
-	pf_buf_hex(&b, bytes.p, bytes.n);
-	if ((rc = pf_buf_done(&b, &hex)) == PF_OK)
-		pf_resp_header(rq, name, hex);
-	return rc;
-}
-
-/* What came from a shop's row or an agent, in a safe alphabet. */
-static enum pf_rc
-set_escaped(struct pf_req *rq, const char *name, struct pf_str text)
-{
-	struct pf_str safe;
-	struct pf_buf b;
-	enum pf_rc rc;
-
-	pf_buf_init(&b, rq->arena, 8192);
-	pf_url_escape(&b, text);
-	if ((rc = pf_buf_done(&b, &safe)) == PF_OK)
-		pf_resp_header(rq, name, safe);
-	return rc;
-}
-
-static enum pf_rc
-pass(struct pf_req *rq)
-{
-	guard_gate_hide(rq);
-	return pf_resp_empty(rq, 200);
-}
-
-/*
- * The fixed list that reaches PHP (poppy-guard(8) says what each is):
- * all of it or none, for a signed-in request without its account would be
- * somebody else's. client_id is a URL of visible ASCII and goes as it is.
- */
-static enum pf_rc
-let_through(struct pf_req *rq)
-{
-	const struct pf_principal *who = rq->who;
-	char sid[PF_SID_TEXT];
-	enum pf_rc rc;
-
-	pf_sid_text(&who->sid, sid);
-	pf_resp_header(rq, "Variable-POPPY_VIA",
-	    who->bearer ? PF_LIT("bearer") : PF_LIT("proof"));
-	pf_resp_header(rq, "Variable-POPPY_CLIENT_ID", who->client_id);
-	pf_resp_header(rq, "Variable-POPPY_SESSION",
-	    pf_bytes(sid, sizeof(sid)));
-	if ((rc = set_hex(rq, "Variable-POPPY_USER", who->user)) != PF_OK)
-		return rc;
-	pf_resp_header(rq, "Variable-POPPY_SIGNED_IN",
-	    who->signed_in ? PF_LIT("1") : PF_LIT("0"));
-	if (who->signed_in) {
-		rc = set_escaped(rq, "Variable-POPPY_ACCOUNT", who->account);
-		if (rc != PF_OK)
-			return rc;
-		pf_resp_header(rq, "Variable-POPPY_SCOPE", who->scopes);
-	}
-	/* An authorizer's headers end here: PHP alone can send it on. */
-	if (!who->bearer)
-		pf_nonce_tell(rq, "Variable-POPPY_DPOP_NONCE");
-	return pass(rq);
 }
 
 static enum pf_rc
@@ -130,11 +61,11 @@ apply(struct pf_req *rq, const struct pf_guarded *guarded,
 	enum pf_rc rc;
 
 	if (rule->open)
-		return (rc = pf_limit_open(rq)) != PF_OK ? rc : pass(rq);
+		return (rc = pf_limit_open(rq)) != PF_OK ? rc : guard_pass(rq);
 	if ((rc = find_principal(rq, guarded->entry)) != PF_OK)
 		return rc;
 	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);
-	return rc != PF_OK ? rc : let_through(rq);
+	return rc != PF_OK ? rc : guard_pass_as(rq);
 }
 
 static enum pf_rc
@@ -156,6 +87,8 @@ judge(struct pf_req *rq, const struct guard_ask *ask)
 	case GUARD_OUTSIDE:
 		break;
 	}
+	if (guard_is_page(rq))
+		return guard_page(rq, ask);
 	return pf_fail(rq, PF_NOT_FOUND,
 	    "no prefix of the settings covers this path");
 }
@@ -180,11 +113,22 @@ handle(struct pf_req *rq)
 	return rc != PF_OK ? rc : judge(rq, &ask);
 }
 
+/* A page's refusal is a page. */
+static bool
+is_page(const struct pf_req *rq, enum pf_rc rc)
+{
+	return rc != PF_OK && guard_is_page(rq);
+}
+
 /* Apache makes HTML of every refusal and drops its Content-Type; the includes
  * make it JSON again where this header stands. */
 static void
 replied(struct pf_req *rq, enum pf_rc rc)
 {
+	if (is_page(rq, rc)) {
+		guard_page_error(rq);
+		return;
+	}
 	if (rc != PF_OK && pf_str_given(rq->gate))
 		pf_resp_header(rq, "Poppy-Error",
 		    pf_str(pf_err_info(rq->err)->code));
@@ -193,13 +137,33 @@ replied(struct pf_req *rq, enum pf_rc rc)
 		pf_nonce_reply(rq);
 }
 
+static enum pf_rc
+build(struct pf_app *app)
+{
+	struct pf_conf_fault fault = { 0 };
+	struct guard *own;
+	enum pf_rc rc;
+
+	if ((own = pf_arena_alloc(&app->arena, sizeof(*own))) == NULL)
+		return PF_E_MEM;
+	*own = (struct guard){ .pages = NULL };
+	app->own = own;
+	if ((rc = guard_gate_load(app, &own->gate)) != PF_OK ||
+	    !app->set.browser.enabled)
+		return rc;
+	rc = pf_pages_load(&app->arena, &app->set, &fault, &own->pages);
+	if (rc == PF_E_INPUT)
+		pf_app_complain(app, &fault);
+	return rc;
+}
+
 static const struct pf_program program = {
 	.name = "poppy-guard",
 	.role = "poppy_guard",
 	.fcgi = PF_AUTHORIZER,
 	.listen = listen_at,
 	.workers = workers,
-	.build = guard_gate_load,
+	.build = build,
 	.handle = handle,
 	.replied = replied,
 };

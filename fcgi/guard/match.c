@@ -28,9 +28,8 @@ is_odd(const struct pf_guarded *g, const struct guard_ask *ask)
 	return false;
 }
 
-/* GET covers HEAD. */
-static bool
-method_matches(const struct pf_rule *r, struct pf_str method)
+bool
+guard_method_fits(const struct pf_rule *r, struct pf_str method)
 {
 	bool head = pf_str_eqz(method, "HEAD");
 
@@ -88,7 +87,7 @@ guard_find(const struct pf_settings *s, const struct guard_ask *ask,
 	for (size_t i = 0; i < (*guarded)->rules.n; i++) {
 		if (!names(&r[i], ask))
 			continue;
-		if (method_matches(&r[i], ask->method)) {
+		if (guard_method_fits(&r[i], ask->method)) {
 			*rule = &r[i];
 			return GUARD_RULE;
 		}
