@@ -9,9 +9,12 @@ import { freePort, World } from './lib/world.mjs';
 
 let w, dir, check, bent, finds, other;
 
-// The company with an MCP server.
+// The company with an MCP server, and without agents' browsers, whose points are
+// those of ctl-check-browser.
 function withMcp(c)
 {
+	delete c.browser;
+	delete c.site;
 	const base = c.hosts[0].base.replace('localhost', 'mcp.localhost');
 
 	c.hosts.push({ host: 'mcp.localhost', base }, {

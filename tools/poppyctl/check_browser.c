@@ -70,6 +70,16 @@ check_endpoint(struct check *k, struct pf_str url)
 	ck_say(k, CK_OK, AREA, "%.*s: there, for POST alone", PF_STRF(url));
 }
 
+/* Does the host send whoever comes on to that base? */
+static bool
+leads_to(struct check *k, const struct pf_host *from, struct pf_str base)
+{
+	struct ctl_reply rp;
+
+	return get(k, ck_join(k, from->base, "/", PF_LIT("")), PF_NOSTR, &rp) &&
+	    rp.status / 100 == 3 && pf_str_starts(rp.location, base);
+}
+
 /* A host-only cookie stays with the host that set it: an agent that goes on to
  * another one is a plain visitor there. */
 static void
@@ -82,7 +92,8 @@ check_spread(struct check *k, const struct pf_host *told)
 	for (size_t i = 0; s->browser.domain.n == 0 && i < s->hosts.n; i++) {
 		if (!pf_str_eq(h[i].domain, told->domain) ||
 		    pf_url_parse(h[i].base, &u) != PF_OK ||
-		    pf_str_eq_nocase(u.host, told->host))
+		    pf_str_eq_nocase(u.host, told->host) ||
+		    leads_to(k, &h[i], told->base))
 			continue;
 		ck_say(k, CK_WARNING, AREA, "%.*s and %.*s are of one domain, "
 		    "and the cookie is for the first alone: an agent's "
