@@ -44,7 +44,8 @@ const changes = {
 		doctor: (b) => { b.poppy = b.poppy.replace(
 		    /^.*"\/poppy\/doctor\/".*$/m, ''); },
 		path: (b, path) => { b.poppy = b.poppy.replace(
-		    new RegExp(`^ProxyPass "${path}" .*$`, 'm'), ''); },
+		    new RegExp(`^ProxyPass "${path}" (.*\\\\\n)*.*$`, 'm'),
+		    ''); },
 		policy: (b, how) => { b.web = b.web.replace('</VirtualHost>',
 		    `Header ${how} Content-Security-Policy ` +
 		    '"form-action \'self\'"\n$&'); },
