@@ -183,8 +183,14 @@ pf_req_check_length(struct pf_req *rq, struct pf_str length)
 	if (length.n == 0)
 		return PF_OK;
 	if (pf_str_int(length, 0, INT64_MAX, &n) != PF_OK ||
-	    (uint64_t)n != rq->body.n)
+	    (uint64_t)n < rq->body.n)
 		return pf_fail(rq, PF_INVALID_REQUEST,
 		    "the body is not as long as Content-Length says");
+	/* The web server counts what a client sends, so it is not the client's
+	 * fault: mod_proxy asks another process once more when the first one
+	 * dies, and has the body no longer. */
+	if ((uint64_t)n > rq->body.n)
+		return pf_fail_retry(rq, PF_UNAVAILABLE, 1,
+		    "the body was lost on its way here: send it again");
 	return PF_OK;
 }

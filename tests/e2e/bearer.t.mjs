@@ -2,7 +2,7 @@
 // them behind the guard, two under one path on two hosts, two on one host.
 import { copyFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { proves, run, sleep, test } from './lib/tap.mjs';
+import { proves, run, test, until } from './lib/tap.mjs';
 import { Agent, User, encode } from './lib/agent.mjs';
 import { random } from './lib/jose.mjs';
 import { send } from './lib/http.mjs';
@@ -189,10 +189,14 @@ test('a start and a call take one round trip to the database', [],
 
 	for (let i = 0; i < 30; i++)
 		await tool(await session(MCP), MCP, 'whoami');
-	await sleep(100);
 	for (const [i, [program, path]] of [['auth', '/poppy/oauth/token'],
 		['guard', '/mcp.php']].entries()) {
-		const found = lines(program, path).slice(before[i]);
+		// A line is written after its reply.
+		const found = await until(() => {
+			const all = lines(program, path).slice(before[i]);
+
+			return all.length >= 30 && all;
+		}, 20000) ?? [];
 
 		t.ok(found.length >= 30, `${program}: lines`, found.length);
 		// One more where a connection prepares the statement.

@@ -2,7 +2,8 @@
 // mistakes included, and whose exit status tells.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { proves, run, sleep, test } from './lib/tap.mjs';
+import { proves, run, test, until } from './lib/tap.mjs';
+import { send } from './lib/http.mjs';
 import { freePort, World } from './lib/world.mjs';
 
 let w, dir, server, clientId;
@@ -30,7 +31,9 @@ async function publish()
 	server = spawn(AGENT, ['--state', `${dir}/state`, 'serve', '--listen',
 	    `127.0.0.1:${port}`, '--client-id', clientId, '--cert',
 	    `${dir}/cert`, '--key', `${dir}/key`], { stdio: 'ignore' });
-	await sleep(1000);
+	if (!await until(() => send(clientId, { ca: w.ca }).then((r) =>
+	    r.status === 200, () => false), 20000))
+		throw new Error('the agent is not published');
 }
 
 test('against a whole stack every point is ok', proves('A-27'), (t) => {

@@ -99,9 +99,12 @@ test('nobody fetches its documents but doctor itself', [], async (t) => {
 	const { client_id: url } = JSON.parse(doctor(['--json']).out);
 	const path = new URL(url).pathname.replace('.json', '');
 
-	await sleep(1200);	// lighttpd writes its log once a second
-	const lines = readFileSync(`${w.dir}/log/access.log`, 'utf8')
+	const look = () => readFileSync(`${w.dir}/log/access.log`, 'utf8')
 	    .split('\n').filter((l) => l.includes(path));
+
+	await until(() => look().length >= 2, 20000);
+	await sleep(1200);	// lighttpd writes its log once a second
+	const lines = look();
 	t.eq(lines.length, 2, 'requests', lines);
 	t.ok(lines.every((l) => l.includes('poppyctl/')), 'who', lines);
 });

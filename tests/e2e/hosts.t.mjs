@@ -194,6 +194,7 @@ test('a host is unplugged under load, and comes back', [], async (t) => {
 	ip('link', 'set', gone.link, 'up');
 	t.ok(await until(() => served(gone, SPREAD.at(-1)) > before + 10, 20000),
 	    'it serves again, and nobody was restarted');
+	await sleep(1500);	// what began before has been answered
 	load.reset();
 	await sleep(1500);
 	fits(t, await load.stop(), FINE, 'with it');

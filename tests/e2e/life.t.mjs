@@ -320,7 +320,7 @@ test('SIGTERM finishes what runs', proves('R-4.2-1'), async (t) => {
 	});
 	const user = new User();
 	const running = post(p.sock, user, slow.form(user));
-	await sleep(500);
+	t.ok(await until(() => slow.hits() > 0, 10000), 'it runs');
 	p.kill('SIGTERM');
 	await sleep(200);
 	let refused = false;

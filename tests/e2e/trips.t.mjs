@@ -2,7 +2,7 @@
 // can be refused without it. The programs say in their log lines
 // how many they made.
 import { readFileSync, readdirSync } from 'node:fs';
-import { proves, run, sleep, test } from './lib/tap.mjs';
+import { proves, run, test, until } from './lib/tap.mjs';
 import { Agent, User } from './lib/agent.mjs';
 import { accounts, decided } from './lib/consent.mjs';
 import { tampered } from './lib/jose.mjs';
@@ -24,7 +24,7 @@ function trips(mark, path, status)
 		const text = readFileSync(`${w.dir}/log/${f}`, 'utf8')
 		    .slice(mark.get(f) ?? 0);
 
-		for (const line of text.split('\n')) {
+		for (const line of text.split('\n').slice(0, -1)) {
 			if (!line.includes('"event":"request"'))
 				continue;
 			const e = JSON.parse(line);
@@ -46,11 +46,22 @@ async function times(n, fn)
 {
 	for (let i = 0; i < n; i++)
 		await fn(i);
-	await sleep(100);
 }
 
-function oneEach(t, found, n)
+// The same, as soon as there are n: a line is written after its reply.
+async function tripsOf(n, look)
 {
+	let found = [];
+
+	await until(() => (found = look()).length >= n, 20000);
+	return found;
+}
+
+async function oneEach(t, m, path, status, n)
+{
+	const found = await tripsOf(n, () => trips(m, path, status));
+
+	// Some that began before the mark may be among them.
 	t.ok(found.length >= n, `${n} lines`, found.length);
 	t.ok(found.every((k) => k === 1 || k === 2), 'one, or two', found);
 	t.ok(found.filter((k) => k === 2).length <= WORKERS * w.processes,
@@ -66,7 +77,7 @@ test('a Session start and a renewal take one round trip', proves(), async (t) =>
 		t.eq((await agent.token(one.user,
 		    { form: { session_id: one.id } })).status, 200, 'renewed');
 	});
-	oneEach(t, trips(m, '/poppy/oauth/token', 200), 120);
+	await oneEach(t, m, '/poppy/oauth/token', 200, 120);
 });
 
 test('a code takes one, a poll and a refresh', proves(), async (t) => {
@@ -82,18 +93,16 @@ test('a code takes one, a poll and a refresh', proves(), async (t) => {
 	let m = mark();
 	for (const x of all)
 		x.pat = (await x.f.redeem(x.c, x.s.id)).json.refresh_token;
-	await sleep(100);
-	oneEach(t, trips(m, '/poppy/oauth/token', 200), 20);
+	await oneEach(t, m, '/poppy/oauth/token', 200, 20);
 	m = mark();
 	for (const x of all)
 		t.refused(await x.f.poll(x.d, x.s.id), 400,
 		    'authorization_pending', 'poll');
-	await sleep(100);
-	oneEach(t, trips(m, '/poppy/oauth/token', 400), 20);
+	await oneEach(t, m, '/poppy/oauth/token', 400, 20);
 	m = mark();
 	await times(60, async (i) => t.eq((await all[i % 20].f.refresh(all[i % 20]
 	    .pat)).status, 200, 'refreshed'));
-	oneEach(t, trips(m, '/poppy/oauth/token', 200), 60);
+	await oneEach(t, m, '/poppy/oauth/token', 200, 60);
 }, { timeout: 60000 });
 
 test('a guarded call takes one', proves(), async (t) => {
@@ -101,7 +110,7 @@ test('a guarded call takes one', proves(), async (t) => {
 
 	await times(60, async () =>
 	    t.eq((await agent.call(s, 'GET', w.stock)).status, 200, 'called'));
-	oneEach(t, trips(m, '/api/stock.php', 200), 60);
+	await oneEach(t, m, '/api/stock.php', 200, 60);
 });
 
 test('what is no token or code takes one less',
@@ -118,7 +127,8 @@ test('what is no token or code takes one less',
 		t.refused(await f.refresh('pat_'), 400, 'invalid_grant',
 		    'Account Token');
 	});
-	const found = trips(m, '/poppy/oauth/token', 400);
+	const found = await tripsOf(30, () => trips(m, '/poppy/oauth/token',
+	    400));
 	t.eq(found.length, 30, 'lines');
 	t.ok(found.filter((k) => k === 0).length >= 20, 'not asked', found);
 });
@@ -132,8 +142,9 @@ test('a proof that is wrong takes none', proves(), async (t) => {
 		await agent.call(s, 'GET', w.stock, { proof: tampered(
 		    s.user.proof('GET', w.stockBare, { token: s.token })) });
 	});
-	const found = [...trips(m, '/poppy/oauth/token', 400),
-		...trips(m, '/api/stock.php', 401)];
+	const found = await tripsOf(40, () => [
+		...trips(m, '/poppy/oauth/token', 400),
+		...trips(m, '/api/stock.php', 401)]);
 
 	t.eq(found.length, 40, 'lines');
 	t.ok(found.every((k) => k === 0), 'not asked', found);

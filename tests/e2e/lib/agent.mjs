@@ -104,14 +104,15 @@ export class Agent {
 
 	// POST a token request. form: fields to change, or a list of pairs. proof:
 	// a text, a list of texts (so many headers), null for none.
-	async token(user, { form = {}, proof, headers = [], body, type } = {})
+	async token(user, { form = {}, proof, headers = [], body, type,
+		from } = {})
 	{
 		const pairs = Array.isArray(form) ? form : this.form(user, form);
 		const url = this.world.tokenEndpoint;
 		const p = proof === undefined ? user.proof('POST', url) : proof;
 
 		return send(url, {
-			ca: this.world.ca, method: 'POST',
+			ca: this.world.ca, method: 'POST', from,
 			headers: [
 				['Content-Type',
 					type ?? 'application/x-www-form-urlencoded'],
@@ -135,7 +136,7 @@ export class Agent {
 
 	// A call with token and proof; each can be bent or left out (null).
 	async call(s, method, url, { token = s.token, scheme = 'DPoP', proof,
-		authorization, headers = [], body, target, htu } = {})
+		authorization, headers = [], body, target, htu, from } = {})
 	{
 		const bare = (htu ?? url).split('?')[0];
 		const p = proof === undefined ?
@@ -144,7 +145,7 @@ export class Agent {
 		    `${scheme} ${token}` : authorization;
 
 		return send(url, {
-			ca: this.world.ca, method, target, body,
+			ca: this.world.ca, method, target, body, from,
 			headers: [
 				...(auth === null ? [] : [['Authorization', auth]]),
 				...[p ?? []].flat().map((v) => ['DPoP', v]),

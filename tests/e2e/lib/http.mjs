@@ -36,7 +36,8 @@ export class Response {
 	}
 }
 
-// One connection, TLS unless plain. ca: PEM of the demo's authority.
+// One connection, TLS unless plain. ca: PEM of the demo's authority; from: which
+// of this machine's addresses it has, 127.anything, by which logs know it.
 export class Conn {
 	constructor(sock)
 	{
@@ -58,10 +59,11 @@ export class Conn {
 		});
 	}
 
-	static open({ host, port, ca, plain = false, path, alpn })
+	static open({ host, port, ca, plain = false, path, alpn, from })
 	{
 		return new Promise((ok, fail) => {
-			const to = path ? { path } : { host: '127.0.0.1', port };
+			const to = path ? { path } :
+			    { host: '127.0.0.1', port, localAddress: from };
 			const sock = plain || path ? net.connect(to) : tls.connect({
 				...to, servername: host, ca,
 				ALPNProtocols: alpn ?? ['http/1.1'],
@@ -283,11 +285,11 @@ export function splitUrl(url)
 
 // One request to url; target overrides the path byte for byte.
 export async function send(url, { ca, method = 'GET', headers = [], body,
-	target, timeout, fresh = false } = {})
+	target, timeout, fresh = false, from } = {})
 {
 	const u = splitUrl(url);
-	const key = `${u.plain}:${u.host}:${u.port}`;
-	const opts = { host: u.host, port: u.port, plain: u.plain, ca };
+	const key = `${u.plain}:${u.host}:${u.port}:${from}`;
+	const opts = { host: u.host, port: u.port, plain: u.plain, ca, from };
 	const c = fresh ? await Conn.open(opts) : await borrow(key, opts);
 
 	c.sock.ref();
