@@ -6,6 +6,7 @@ import { ALL, READ, WRITE, flows, signinSettings }
 import { proves, run, test } from '../e2e/lib/tap.mjs';
 import { World } from '../e2e/lib/world.mjs';
 import { Browser } from './lib/browser.mjs';
+import { CONTRAST } from './lib/look.mjs';
 import { approve, consent, decide, decline, enter, landing, login }
 	from './lib/pages.mjs';
 
@@ -120,42 +121,6 @@ visit('by keyboard alone, and one sees where one is', proves('R-4.5-6'), {},
 		page.keyboard.press('Enter')]);
 	t.ok(new URL(page.url()).searchParams.get('code'), 'a code');
 });
-
-// Contrast of two colours (WCAG 2.2), in the page.
-const CONTRAST = () => {
-	const parse = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
-	const lum = ([r, g, bl]) => [r, g, bl].map((v) => v / 255).map((v) =>
-	    v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-	    .reduce((a, v, i) => a + v * [0.2126, 0.7152, 0.0722][i], 0);
-	const behind = (e) => {
-		for (let n = e; n; n = n.parentElement) {
-			const c = parse(getComputedStyle(n).backgroundColor);
-
-			if (c.length === 3 || c[3] === 1)
-				return c;
-		}
-		return [255, 255, 255];
-	};
-	const bad = [];
-
-	for (const e of document.querySelectorAll('body *')) {
-		const text = [...e.childNodes].some((n) => n.nodeType === 3 &&
-		    n.textContent.trim());
-
-		if (!text || !e.offsetParent)
-			continue;
-		const s = getComputedStyle(e);
-		const [x, y] = [lum(parse(s.color)), lum(behind(e))]
-		    .sort((a, c) => c - a);
-		const ratio = (x + 0.05) / (y + 0.05);
-		const large = parseFloat(s.fontSize) >= 24;
-
-		if (ratio < (large ? 3 : 4.5))
-			bad.push(`${e.tagName} "${e.textContent.trim()
-			    .slice(0, 30)}" ${ratio.toFixed(2)}`);
-	}
-	return bad;
-};
 
 // What is wrong with a page for people who don't see or point well.
 const LABELS = () => [...document.querySelectorAll(
