@@ -5,10 +5,16 @@
  *
  *	auto_prepend_file = /usr/local/share/poppy-fcgi/deploy/php/poppy.php
  *
- * It does nothing until it is asked. Its settings are /etc/poppy/bridge.ini, or
- * the file that the environment variable POPPY_BRIDGE names; bridge.ini beside
- * this file shows them.
+ * For plain visitors it does nothing until it is asked. The browser of an agent
+ * that has joined a Session gets a PHP session of its own (visit.php), in which
+ * the shop finds that Session's customer and cart (adapter.php). Its settings are
+ * /etc/poppy/bridge.ini, or the file that the environment variable POPPY_BRIDGE
+ * names; bridge.ini beside this file shows them.
  *
+ * Poppy::session()		which agent asks, for whom, and what it may do
+ * Poppy::actAs($login)		what the shop does to be this customer there
+ * Poppy::cart(), Poppy::cartChange($lines, $coupons)
+ *				the Session's cart, for pages and APIs
  * Poppy::refuseAgents()	first on the pages for login, registration,
  *				password, e-mail and closing an account: an
  *				agent's browser gets 403 there
@@ -28,6 +34,10 @@
  */
 declare(strict_types=1);
 
+require_once __DIR__ . '/session.php';
+require_once __DIR__ . '/cart.php';
+require_once __DIR__ . '/visit.php';
+
 final class PoppyException extends RuntimeException
 {
 	/* Settings or database: nothing that the customer can change. */
@@ -44,12 +54,16 @@ final class Poppy
 {
 	private const SETTINGS = '/etc/poppy/bridge.ini';
 	private const COOKIE = '__Host-poppy';
+	private const KEYS = ['dsn', 'user', 'password', 'pages', 'cookie',
+	    'session_key', 'adapter'];
 	/* A secret: prefix, two characters of a bucket, 32 bytes. The last of
 	 * 43 characters has four bits. */
 	private const REQUEST = '/^prq_AA[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/D';
 
 	private static ?array $settings = null;
 	private static ?PDO $db = null;
+	private static ?PoppySession $session = null;
+	private static bool $agent = false;	/* once seen, it stays */
 
 	/**
 	 * Does this request come out of a Session: from a browser that an agent
@@ -60,9 +74,68 @@ final class Poppy
 	 */
 	public static function isAgent(): bool
 	{
-		return ($_SERVER['POPPY_SESSION'] ?? '') !== '' ||
-		    preg_match('/(?:^|[;,\s])' . self::COOKIE . '(?:[=;,\s]|$)/',
-		    $_SERVER['HTTP_COOKIE'] ?? '') !== 0;
+		self::$agent = self::$agent ||
+		    ($_SERVER['POPPY_VIA'] ?? '') === 'ended' ||
+		    ($_SERVER['POPPY_SESSION'] ?? '') !== '' ||
+		    self::names($_SERVER['HTTP_COOKIE'] ?? '');
+		return self::$agent;
+	}
+
+	/**
+	 * The Session of this request, by the cookie of a joined browser or, in an
+	 * API, by a token; null for everybody else.
+	 */
+	public static function session(): ?PoppySession
+	{
+		return self::$session ??= PoppySession::read($_SERVER);
+	}
+
+	/**
+	 * The shop treats a signed-in Session as its customer: $login gets the
+	 * account and does to the PHP session what a login of the shop does.
+	 * Call it after session_start(), on every page. It does nothing for
+	 * others, and throws if the PHP session is not that of the Session, for
+	 * in any other one it would log somebody in for good. True if $login was
+	 * called. With 'login' in an adapter there is no need for it.
+	 */
+	public static function actAs(callable $login): bool
+	{
+		$s = self::session();
+
+		if ($s === null || $s->via !== 'cookie' || !$s->signedIn)
+			return false;
+		if (session_status() !== PHP_SESSION_ACTIVE ||
+		    session_id() !== PoppyVisit::id())
+			throw new PoppyException('The PHP session is not that ' .
+			    'of the agent\'s Session: call session_start() ' .
+			    'before, and leave its id alone.',
+			    PoppyException::MISUSE);
+		$login($s->account);
+		return true;
+	}
+
+	/**
+	 * The cart of the Session: [lines, coupons], a line with sku, options ('')
+	 * and quantity. Empty without a Session.
+	 */
+	public static function cart(): array
+	{
+		$s = self::session();
+
+		return $s === null ? [[], []] : PoppyCart::read($s->id);
+	}
+
+	/**
+	 * Change it: each line has sku, options and either delta or 'remove' =>
+	 * true; $coupons take the place of those that are there, null leaves
+	 * them. False: too much, or no Session; nothing was done.
+	 */
+	public static function cartChange(array $lines,
+	    ?array $coupons = null): bool
+	{
+		$s = self::session();
+
+		return $s !== null && PoppyCart::write($s->id, $lines, $coupons);
 	}
 
 	/**
@@ -192,6 +265,51 @@ final class Poppy
 		return self::json('customer_erase(?::text)', $customer);
 	}
 
+	/** The rest is for the other files of the bridge. */
+	public static function sessionKey(): string
+	{
+		$key = self::settings()['session_key'] ?? '';
+
+		if (strlen($key) < 32)
+			throw self::broken('session_key of bridge.ini must have ' .
+			    '32 characters or more, the same on all hosts: ' .
+			    'openssl rand -hex 32');
+		return $key;
+	}
+
+	public static function adapter(): ?string
+	{
+		$file = self::settings()['adapter'] ?? '';
+
+		return $file === '' ? null : $file;
+	}
+
+	/** A row that a function of poppy_api returns, jsonb as arrays. */
+	public static function ask(string $call, array $args): array
+	{
+		return json_decode((string)self::call($call, $args,
+		    'pg_catalog.to_jsonb(x)'), true, 64, JSON_THROW_ON_ERROR);
+	}
+
+	/* The cookie, as every server between may have written it, and PHP could
+	 * read it. */
+	private static function names(string $header): bool
+	{
+		return $header !== '' && preg_match('/(?:^|[;,\s])' .
+		    preg_quote(self::setting('cookie', self::COOKIE), '/') .
+		    '(?:[=;,\s\[]|$)/', $header) !== 0;
+	}
+
+	/* Also where there are no settings: plain visitors don't need any. */
+	private static function setting(string $key, string $else): string
+	{
+		try {
+			return self::settings()[$key] ?? $else;
+		} catch (PoppyException) {
+			return $else;
+		}
+	}
+
 	private static function submit(?string $nonce): string
 	{
 		return $nonce === null ? '' : '<script' . ($nonce === '' ? '' :
@@ -201,9 +319,7 @@ final class Poppy
 
 	private static function json(string $call, int|string $customer): array
 	{
-		return json_decode((string)self::call($call,
-		    [self::account($customer)], 'pg_catalog.to_jsonb(x)'), true,
-		    64, JSON_THROW_ON_ERROR);
+		return self::ask($call, [self::account($customer)]);
 	}
 
 	private static function account(int|string $customer): string
@@ -280,8 +396,7 @@ final class Poppy
 		if ($ini === false)
 			throw self::broken("$file: can't be read.");
 		foreach (array_keys($ini) as $key)
-			if (!in_array($key, ['dsn', 'user', 'password', 'pages'],
-			    true))
+			if (!in_array($key, self::KEYS, true))
 				throw self::broken("$file: $key is no setting.");
 		if (!str_starts_with($ini['dsn'] ?? '', 'pgsql:'))
 			throw self::broken("$file: dsn must begin with pgsql:");
@@ -319,4 +434,17 @@ final class Poppy
 			    'answer as it should: ' . $e->getMessage(), $e);
 		}
 	}
+}
+
+/* The one thing that is done unasked. What can't be done well is not done: an
+ * agent's page would be somebody else's. */
+try {
+	PoppyVisit::begin();
+} catch (PoppyException $e) {
+	error_log('poppy: ' . $e->getMessage());
+	http_response_code(503);
+	header('Retry-After: 10');
+	header('Cache-Control: no-store');
+	header('Content-Type: text/plain; charset=utf-8');
+	exit("The shop can't answer agents just now. Please try again soon.\n");
 }

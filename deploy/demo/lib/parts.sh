@@ -20,9 +20,10 @@ lay_out() {
 	chmod -R u+rwX,go+rX "$dir/shop"
 	cp "$here/../$server"/*.conf "$dir/conf/"
 	mkdir -p "$dir/bridge"
-	cp "$here/../php/poppy.php" "$dir/bridge/"
+	cp "$here"/../php/*.php "$dir/bridge/"
+	cp "$here/adapter.php" "$dir/bridge/shop.php"
 	chmod 755 "$dir/bridge"
-	chmod 644 "$dir/bridge/poppy.php"
+	chmod 644 "$dir/bridge"/*.php
 	if [ "$(id -u)" = 0 ]; then
 		chown "$web": "$dir/run" "$dir/log" "$dir/sessions" \
 		    "$dir/mail"
@@ -92,6 +93,8 @@ make_bridge() {
 	(umask 077 && cat >"$ini" <<-INI
 		dsn = "pgsql:host=$dir/pg;dbname=shop"
 		pages = "$base/poppy"
+		session_key = "$(openssl rand -hex 32)"
+		adapter = "$dir/bridge/shop.php"
 	INI
 	)
 	[ "$(id -u)" != 0 ] || chown "$web:" "$ini"

@@ -62,3 +62,27 @@ function end_agents(int $customer, string $why): void
 	if (bridged())
 		Poppy::endEverything($customer, $why);
 }
+
+const SCOPES = ['poppy:read' => 'see orders', 'poppy:write' => 'change things',
+    'addresses' => 'use addresses'];
+
+// Who drives this browser, if it is an agent, and what it may do.
+function agent_banner(?array $who): void
+{
+	$s = bridged() ? Poppy::session() : null;
+	if ($s === null)
+		return;
+	$host = parse_url($s->clientId, PHP_URL_HOST);
+	echo '<p class="agent" role="status"><b>', e($s->agent), '</b> (', e($host),
+	    ') shops here for ', $who ? e($who['name']) : 'a guest', '.';
+	if ($s->signedIn)
+		echo ' It may: ', e(implode(', ', array_map(fn ($x) =>
+		    SCOPES[$x] ?? $x, $s->scopes))), '.';
+	echo "</p>\n";
+}
+
+// People log in; for an agent its User does, in another browser.
+function may_log_in(): bool
+{
+	return !bridged() || !Poppy::isAgent();
+}

@@ -49,6 +49,7 @@ function page_head(string $title, string $here = ''): void
 ?>
 <body>
 <a class="skip" href="#main">Skip to content</a>
+<?php agent_banner($who) ?>
 <p class="strip">Free shipping from €60 / £50 · Returns within 60 days ·
 Repairs for life</p>
 <header class="top">
@@ -66,7 +67,7 @@ Repairs for life</p>
  <nav class="me" aria-label="Account and basket">
 <?php if ($who): ?>
   <a href="/account.php"><?= e(explode(' ', $who['name'])[0]) ?></a>
-<?php else: ?>
+<?php elseif (may_log_in()): ?>
   <a href="/login.php">Log in</a>
 <?php endif ?>
   <a class="basket" href="/cart.php">Basket<b><?= cart_count() ?></b></a>

@@ -25,8 +25,10 @@ page_head('Your account');
 <ul class="doors text">
  <li><a href="/orders.php"><b>Orders</b>What is on its way, and what was</a></li>
  <li><a href="/addresses.php"><b>Addresses</b>Where parcels go</a></li>
+<?php if (may_log_in()): ?>
  <li><a href="/password.php"><b>Password</b>Choose a new one</a></li>
-<?php if (bridged()): ?>
+<?php endif ?>
+<?php if (bridged() && may_log_in()): ?>
  <li><a href="<?= e(Poppy::agentsUrl()) ?>"><b>Connected agents</b>Who may use
   your account for you</a></li>
 <?php endif ?>
@@ -41,7 +43,9 @@ page_head('Your account');
  <?= field('Telephone (optional)', 'phone', $who['phone'],
    'maxlength="40" autocomplete="tel"') ?>
  <button class="button">Save</button></form>
+<?php if (may_log_in()): ?>
 <form class="narrow" method="post" action="/logout.php"><?= csrf() ?>
  <button class="quiet">Log out</button></form>
 <p class="narrow"><a href="/close.php">Close the account</a></p>
+<?php endif ?>
 <?php page_foot();

@@ -72,7 +72,11 @@ page_head('Basket');
    aria-label="Coupon code"><button class="quiet" name="do"
    value="coupon">Apply</button></form>
 <?php endif ?>
+<?php if (may_log_in()): ?>
  <a class="button wide" href="/checkout.php">Check out</a>
+<?php else: ?>
+ <p>People pay, in a browser of their own.</p>
+<?php endif ?>
 </aside>
 </div>
 <?php page_foot();
