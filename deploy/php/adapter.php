@@ -64,6 +64,10 @@ final class PoppyAdapter
 			throw new PoppyException('With an adapter the shop ' .
 			    'can\'t set session.serialize_handler.',
 			    PoppyException::BROKEN);
+		/* session_regenerate_id() reads, too, and goes on with what is
+		 * there; a beginning finds nothing there. */
+		if (($_SESSION ?? []) !== [])
+			return serialize($_SESSION);
 		$_SESSION = $data === '' ? [] : (unserialize($data) ?: []);
 		if ($this->session->signedIn && isset($this->do['login']))
 			($this->do['login'])($this->session->account);
