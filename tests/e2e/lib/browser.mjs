@@ -44,7 +44,7 @@ header('Content-Type: application/json');
 header('Cache-Control: no-store');
 echo json_encode(['poppy' => (object)array_filter($_SERVER, fn ($k) =>
     str_starts_with((string)$k, 'POPPY_') && $k !== 'POPPY_BRIDGE',
-    ARRAY_FILTER_USE_KEY), 'cookies' => $_COOKIE,
+    ARRAY_FILTER_USE_KEY), 'cookies' => (object)$_COOKIE,
     'header' => $_SERVER['HTTP_COOKIE'] ?? '']);
 `;
 
