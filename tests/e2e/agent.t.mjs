@@ -870,7 +870,7 @@ point('visit --json: one object a step', [], async (t) => {
 	const r = await agent(['--json', 'visit', domain()]);
 	const steps = r.out.trim().split('\n').map((l) => JSON.parse(l));
 	t.eq(steps.map((s) => s.step), ['discover', 'session', 'describe', 'call',
-		'renew', 'call again'], 'steps');
+		'renew', 'call again', 'browse'], 'steps');
 	t.ok(steps.every((s) => s.ok === true), 'all went well');
 	t.eq(steps[1].exchanges[0].status, 200, 'status');
 	t.match(steps[1].exchanges[0].sent.assertion, /characters/, 'shortened');

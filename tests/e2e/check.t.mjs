@@ -43,7 +43,9 @@ test('against a whole stack every point is ok', proves('A-27'), (t) => {
 	t.ok(r.points.length >= 80, 'points', r.points.length);
 	t.eq(r.points.filter((l) => l.startsWith('not')), [], 'failed');
 	t.match(r.out, new RegExp(`^1\\.\\.${r.points.length}$`, 'm'), 'plan');
-	for (const row of ['R-4.3-8', 'R-4.2-6', 'R-4.1-8', 'R-6-11', 'R-4.3-27'])
+	for (const row of ['R-4.3-8', 'R-4.2-6', 'R-4.1-8', 'R-6-11',
+		'R-4.3-27', 'R-5-3', 'R-5-6', 'R-5-7', 'R-5-10', 'R-5-12',
+		'R-5-17', 'R-5-20'])
 		t.ok(r.points.some((l) => l.includes(row)), row);
 	t.ok(!r.out.includes('SKIP'), 'nothing skipped', r.out);
 });

@@ -37,6 +37,11 @@ main(void)
 	tap_ok(ag_html_form(&a, pf_str(page), &at, &f) && f.n == 1,
 	    "one that was cut off");
 	tap_ok(!ag_html_form(&a, pf_str(page), &at, &f), "no more");
+	tap_is_z(ag_html_title(&a, PF_LIT("<TITLE>\tA &amp; B </title>")),
+	    "A & B", "a title");
+	tap_ok(!pf_str_given(ag_html_title(&a, pf_str(page))), "none");
+	tap_ok(!pf_str_given(ag_html_title(&a, PF_LIT("<title>A"))),
+	    "one without an end");
 	for (size_t n = 0, forms; n < sizeof(page); n++) {
 		at = forms = 0;
 		while (forms < 9 &&

@@ -19,9 +19,10 @@ struct ag_options {
 	int64_t max_wait;	/* longest Retry-After to sit out, seconds */
 	const char *listen, *client_id, *cert, *key;	/* serve */
 	const char *alg, *name;				/* init, keys, serve */
-	const char *data, *session, *company;		/* call, renew */
+	const char *data, *session, *company;		/* call, renew, open */
 	const char *scope;				/* signin, refresh */
 	const char *login;				/* check */
+	bool headless, text;				/* open */
 	const char *header[AG_HEADERS_MAX];
 	size_t nheaders;
 	char **arg;		/* what follows the command */
@@ -50,6 +51,7 @@ PF_MUST enum pf_rc ag_cmd_signin(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_refresh(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_signout(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_call(struct agent *ag);
+PF_MUST enum pf_rc ag_cmd_open(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_visit(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_check(struct agent *ag);
 PF_MUST enum pf_rc ag_cmd_status(struct agent *ag);

@@ -6,17 +6,14 @@
 
 #include "core/base/clock.h"
 #include "core/web/url.h"
-#include "tools/poppy-agent/account.h"
 #include "tools/poppy-agent/agent.h"
+#include "tools/poppy-agent/live.h"
 #include "tools/poppy-agent/nonce.h"
 #include "tools/poppy-agent/sign.h"
-#include "tools/poppy-agent/token.h"
 #include "tools/poppy-agent/wait.h"
 
 #define REPLY_MAX	(4u << 20)
 #define FIELDS_MAX	(AG_HEADERS_MAX + 4)
-/* A token with less than this to live would expire on its way. */
-#define MARGIN_SECONDS	5
 
 /* One call and what has been tried for it. */
 struct calling {
@@ -70,71 +67,6 @@ ag_call_check(struct agent *ag, struct pf_str url)
 		return ag_fault(&ag->fault, PF_E_INPUT, NULL,
 		    "\"%.*s\" is no HTTPS URL without userinfo and fragment",
 		    PF_STRF(url));
-	return PF_OK;
-}
-
-/* With its Account Token while it has one that is taken (4.8): else the Session
- * goes on signed out. PF_E_ABSENT: it has none. */
-static enum pf_rc
-renew_signed_in(struct agent *ag, struct calling *x)
-{
-	struct pf_str issuer = x->company->issuer;
-	const struct ag_session *s = ag_state_session(ag, issuer, *x->session);
-	enum pf_rc rc;
-
-	if (s == NULL || !pf_str_given(s->account) ||
-	    ag_state_account(ag, issuer, s->account) == NULL)
-		return PF_E_ABSENT;
-	rc = ag_account_use(ag, x->company, s->account, s->id, PF_NOSTR,
-	    x->session);
-	if (rc != PF_E_AUTH)
-		return rc;
-	ag_show_note(&ag->show, "the Account Token is no longer taken: the "
-	    "Session goes on signed out");
-	return PF_E_ABSENT;
-}
-
-/* Renew; or start anew where the Session has ended (4.2). */
-static enum pf_rc
-renew(struct agent *ag, struct calling *x)
-{
-	enum pf_rc rc = renew_signed_in(ag, x);
-
-	if (rc == PF_E_ABSENT)
-		rc = ag_token_get(ag, x->company, *x->session, x->session);
-	if (rc != PF_E_CONFLICT)
-		return rc;
-	ag_show_note(&ag->show, "the Session has ended: a new one is started");
-	return ag_token_get(ag, x->company, PF_NOSTR, x->session);
-}
-
-static enum pf_rc
-live_session(struct agent *ag, struct calling *x, struct ag_session **out)
-{
-	struct pf_str issuer = x->company->issuer;
-	struct ag_session *s;
-	enum pf_rc rc;
-
-	/* Another run may have renewed it: only the newest token counts. */
-	if ((rc = ag_state_load(ag)) != PF_OK)
-		return rc;
-	s = ag_state_session(ag, issuer, *x->session);
-	if (s == NULL) {
-		rc = ag_token_get(ag, x->company, PF_NOSTR, x->session);
-		if (rc != PF_OK)
-			return rc;
-	} else if (s->expires_at - MARGIN_SECONDS <= pf_now_at()) {
-		*x->session = s->id;
-		ag_show_note(&ag->show, "the Session Token has expired: it is "
-		    "renewed");
-		if ((rc = renew(ag, x)) != PF_OK)
-			return rc;
-	}
-	*out = ag_state_session(ag, issuer, *x->session);
-	if (*out == NULL)
-		return ag_fault(&ag->fault, PF_E_CONFLICT, NULL,
-		    "the Session has gone from the state file");
-	*x->session = (*out)->id;
 	return PF_OK;
 }
 
@@ -211,7 +143,7 @@ send(struct agent *ag, struct calling *x)
 
 	if (call->nfields > FIELDS_MAX - 2)
 		return PF_E_BUG;
-	if ((rc = live_session(ag, x, &s)) != PF_OK)
+	if ((rc = ag_live_session(ag, x->company, x->session, &s)) != PF_OK)
 		return rc;
 	u = ag_state_user(ag, x->company->issuer);
 	if (s == NULL || u == NULL)
@@ -270,7 +202,7 @@ mend(struct agent *ag, struct calling *x, bool *again)
 		x->renewed = *again = true;
 		ag_show_note(&ag->show, "the token is no longer taken: it is "
 		    "renewed, and the call made once more");
-		if ((rc = renew(ag, x)) != PF_OK)
+		if ((rc = ag_live_renew(ag, x->company, x->session)) != PF_OK)
 			return rc;
 	}
 	return PF_OK;

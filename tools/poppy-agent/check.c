@@ -124,6 +124,7 @@ run(struct ck *ck)
 	ck_mistakes(ck);
 	ck_calls(ck);
 	ck_mcp(ck);
+	ck_browser(ck);
 	ck_signin(ck);
 	ck_account(ck);
 	return PF_OK;

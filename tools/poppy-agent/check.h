@@ -16,7 +16,8 @@ enum ck_how {
 	CK_SET,		/* a claim to this JSON, or a form field to this text */
 	CK_DROP,	/* without the claim, the field, or the whole JWT */
 	CK_TIME,	/* a claim to now + offset */
-	CK_HEAD,	/* a member of the JOSE header to this JSON */
+	CK_HEAD,	/* a member of the JOSE header to this JSON; NULL:
+			 * without it */
 	CK_TAMPER,	/* the signature altered */
 	CK_STRANGER	/* signed with a key that nobody published */
 };
@@ -56,6 +57,9 @@ PF_MUST enum pf_rc ck_sign_token(struct ck *ck, struct pf_str user_id,
     const struct ck_bend *bend, struct ck_signed *out);
 PF_MUST enum pf_rc ck_sign_call(struct ck *ck, struct pf_str url,
     const struct ck_bend *bend, struct pf_str *proof);
+/* A browser assertion of the Session that works; bend->part counts nothing. */
+PF_MUST enum pf_rc ck_sign_browser(struct ck *ck, struct pf_str return_to,
+    const struct ck_bend *bend, struct pf_str *out);
 
 /* Ask the token endpoint. session_id may be PF_NOSTR. */
 PF_MUST enum pf_rc ck_token(struct ck *ck, const struct ck_signed *s,
@@ -63,6 +67,9 @@ PF_MUST enum pf_rc ck_token(struct ck *ck, const struct ck_signed *s,
 /* GET url with these headers (PF_NOSTR: without). */
 PF_MUST enum pf_rc ck_call(struct ck *ck, struct pf_str url,
     struct pf_str authorization, struct pf_str proof, struct ck_reply *rp);
+/* A form as a browser posts it; body PF_NOSTR: GET. */
+PF_MUST enum pf_rc ck_post(struct ck *ck, struct pf_str url,
+    struct pf_str body, struct ck_reply *rp);
 /* Learn the nonces of a Company that requires them (RFC 9449, 8 and 9). */
 void ck_nonces(struct ck *ck);
 struct pf_str ck_dpop(struct ck *ck, struct pf_str token);	/* "DPoP ..." */
@@ -92,5 +99,6 @@ void ck_calls(struct ck *ck);
 void ck_mcp(struct ck *ck);
 void ck_signin(struct ck *ck);
 void ck_account(struct ck *ck);
+void ck_browser(struct ck *ck);
 
 #endif

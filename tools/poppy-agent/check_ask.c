@@ -170,3 +170,20 @@ ck_call(struct ck *ck, struct pf_str url, struct pf_str authorization,
 		};
 	return send(ck, &rq, rp);
 }
+
+enum pf_rc
+ck_post(struct ck *ck, struct pf_str url, struct pf_str body,
+    struct ck_reply *rp)
+{
+	const struct ag_field field[] = {
+		{ PF_LIT("Content-Type"),
+		    PF_LIT("application/x-www-form-urlencoded") },
+	};
+	const struct ag_request rq = {
+		.method = pf_str_given(body) ? "POST" : "GET", .url = url,
+		.field = field, .nfields = pf_str_given(body) ? 1 : 0,
+		.body = body, .max = REPLY_MAX,
+	};
+
+	return send(ck, &rq, rp);
+}

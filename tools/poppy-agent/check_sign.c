@@ -65,7 +65,7 @@ change(struct ck *ck, struct members *m, const struct ck_bend *b)
 	size_t at = find(m, b->name);
 	struct members one = { 0 };
 
-	if (b->how == CK_DROP) {
+	if (b->how == CK_DROP || (b->how == CK_HEAD && b->value == NULL)) {
 		if (at < m->n)
 			m->v[at] = m->v[--m->n];
 		return;
@@ -146,6 +146,31 @@ assertion(struct ck *ck, struct pf_str sub, const struct ck_bend *b,
 	text(ck, &claims, "iss", ck->ag->st.client_id);
 	text(ck, &claims, "sub", sub);
 	text(ck, &claims, "aud", ck->company->token_endpoint);
+	number(ck, &claims, "iat", now);
+	number(ck, &claims, "exp", now + LIFE);
+	text(ck, &claims, "jti", jti);
+	return finish(ck, &head, &claims, ck->key->key, ck->key->alg, b, out);
+}
+
+enum pf_rc
+ck_sign_browser(struct ck *ck, struct pf_str return_to,
+    const struct ck_bend *b, struct pf_str *out)
+{
+	struct members head = { 0 }, claims = { 0 };
+	int64_t now = pf_now_at();
+	struct pf_str jti;
+	enum pf_rc rc;
+
+	if ((rc = ag_random_id(&ck->ag->arena, "", &jti)) != PF_OK)
+		return rc;
+	text(ck, &head, "alg", pf_str(pf_alg_name(ck->key->alg)));
+	text(ck, &head, "typ", PF_LIT("poppy-browser+jwt"));
+	text(ck, &head, "kid", ck->key->kid);
+	text(ck, &claims, "iss", ck->ag->st.client_id);
+	text(ck, &claims, "sub", ck->user_id);
+	text(ck, &claims, "aud", ck->company->browser_endpoint);
+	text(ck, &claims, "session_id", ck->session_id);
+	text(ck, &claims, "return_to", return_to);
 	number(ck, &claims, "iat", now);
 	number(ck, &claims, "exp", now + LIFE);
 	text(ck, &claims, "jti", jti);

@@ -64,6 +64,13 @@ static const struct {
 	{ "R-4.7-4", "each reply of Mediated Sign-In has a status" },
 	{ "R-4.7-5", "code_required has sign_in_id, code.sent_to and "
 	    "expires_at" },
+	{ "R-5-1", "browsers join only where web.browser_session_endpoint is "
+	    "listed" },
+	{ "R-5-12", "return_to is an HTTPS URL on the Company's own domain or "
+	    "a subdomain" },
+	{ "R-5-13", "a join that works is a 303 to return_to with a cookie" },
+	{ "R-5-17", "the cookie is Secure and HttpOnly, and its SameSite is "
+	    "Lax or None" },
 	{ "R-6-2", "an openapi url leads to OpenAPI 3.0 or 3.1" },
 	{ "R-6-9", "token errors are named in WWW-Authenticate" },
 };

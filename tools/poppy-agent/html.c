@@ -161,3 +161,16 @@ ag_form_named(const struct ag_form *f, const char *name)
 			return &f->input[i];
 	return NULL;
 }
+
+struct pf_str
+ag_html_title(struct pf_arena *a, struct pf_str page)
+{
+	size_t from = find(page, 0, "<title>"), to;
+
+	if (from == page.n)
+		return PF_NOSTR;
+	from += sizeof("<title>") - 1;
+	to = find(page, from, "</title>");
+	return to == page.n ? PF_NOSTR :
+	    pf_str_trim(decoded(a, pf_bytes(page.p + from, to - from)));
+}

@@ -26,6 +26,8 @@ struct ag_form {
  */
 bool ag_html_form(struct pf_arena *a, struct pf_str page, size_t *at,
     struct ag_form *out);
+/* The text of the first title element, or PF_NOSTR. */
+struct pf_str ag_html_title(struct pf_arena *a, struct pf_str page);
 /* The input of that type, or with that name; NULL. */
 const struct ag_input *ag_form_typed(const struct ag_form *f, const char *type);
 const struct ag_input *ag_form_named(const struct ag_form *f, const char *name);

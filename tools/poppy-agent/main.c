@@ -55,6 +55,9 @@ static const struct command {
 	    "METHOD URL [--data FILE|-] [--header 'Name: value']...\n"
 	    "              [--session ID] [--company DOMAIN]",
 	    "call an API with Session Token and DPoP Proof" },
+	{ "open", ag_cmd_open, "SxT", 2, 2,
+	    "DOMAIN[:PORT] URL [--session ID] [--headless [--text]]",
+	    "let a browser join the Session and open a page" },
 	{ "visit", ag_cmd_visit, "", 1, 1, "DOMAIN[:PORT]",
 	    "walk the whole path of a signed-out visit, step by step" },
 	{ "check", ag_cmd_check, "cL", 1, 1,
@@ -87,6 +90,8 @@ static const struct option options[] = {
 	{ "company", required_argument, NULL, 'o' },
 	{ "scope", required_argument, NULL, 'O' },
 	{ "login", required_argument, NULL, 'L' },
+	{ "headless", no_argument, NULL, 'x' },
+	{ "text", no_argument, NULL, 'T' },
 	{ NULL, 0, NULL, 0 }
 };
 #define GLOBAL_OPTIONS	"sAuwrvjhV"
@@ -148,6 +153,12 @@ set_option(struct agent *ag, int letter)
 		return true;
 	case 'j':
 		ag->show.json = true;
+		return true;
+	case 'x':
+		o->headless = true;
+		return true;
+	case 'T':
+		o->text = true;
 		return true;
 	case 'w':
 		return pf_str_int(pf_str(optarg), 0, 86400, &o->max_wait) ==

@@ -1,6 +1,7 @@
 /*
- * sign - the three JWTs of the protocol: client assertion (4.1), Session
- * assertion (4.2) and DPoP Proof (4.3). All are made for one request.
+ * sign - the JWTs of the protocol: client assertion (4.1), Session assertion
+ * (4.2), DPoP Proof (4.3) and browser assertion (5). All are made for one
+ * request.
  */
 #ifndef AG_SIGN_H
 #define AG_SIGN_H
@@ -20,6 +21,15 @@ PF_MUST enum pf_rc ag_random_id(struct pf_arena *a, const char *prefix,
 PF_MUST enum pf_rc ag_sign_assertion(struct pf_arena *a,
     const struct ag_key *key, struct pf_str iss, struct pf_str sub,
     struct pf_str aud, int64_t now_at, struct pf_str *out);
+
+/* A browser assertion; aud is the endpoint, sub the User ID. */
+struct ag_browser_for {
+	struct pf_str iss, sub, aud;
+	struct pf_str session_id, return_to;
+	int64_t now_at;
+};
+PF_MUST enum pf_rc ag_sign_browser(struct pf_arena *a, const struct ag_key *key,
+    const struct ag_browser_for *want, struct pf_str *out);
 
 struct ag_proof_for {
 	const char *method;

@@ -10,6 +10,7 @@
 #include "tools/poppy-agent/client.h"
 #include "tools/poppy-agent/discover.h"
 #include "tools/poppy-agent/fetch.h"
+#include "tools/poppy-agent/join.h"
 #include "tools/poppy-agent/openapi.h"
 #include "tools/poppy-agent/session.h"
 
@@ -139,6 +140,31 @@ call(struct agent *ag, struct visit *v, const char *name, const char *title)
 	return ag_step_end(&ag->show, rc, &ag->fault);
 }
 
+/* The Company's front page, as the browser of this Session sees it. */
+static enum pf_rc
+browse(struct agent *ag, struct visit *v)
+{
+	struct ag_joining j = {
+		.company = v->company, .session = v->session,
+	};
+	struct pf_buf b;
+	enum pf_rc rc;
+
+	ag_step_begin(&ag->show, "browse",
+	    "A browser joins the Session and opens the front page");
+	if (!pf_str_given(v->company->browser_endpoint)) {
+		ag->show.skipped = "no web.browser_session_endpoint is "
+		    "listed: pages are browsed signed out";
+		return ag_step_end(&ag->show, PF_OK, &ag->fault);
+	}
+	pf_buf_init(&b, &ag->arena, 512);
+	pf_buf_fmt(&b, "https://%.*s/", PF_STRF(v->company->asked));
+	j.return_to = pf_buf_str(&b);
+	if ((rc = ag_browser_check(ag, &j)) == PF_OK)
+		rc = ag_join(ag, &j);
+	return ag_step_end(&ag->show, rc, &ag->fault);
+}
+
 static enum pf_rc
 walk(struct agent *ag, struct visit *v)
 {
@@ -151,7 +177,8 @@ walk(struct agent *ag, struct visit *v)
 	    "Call the API with Session Token and proof")) != PF_OK ||
 	    (rc = ag_session_renew(ag, v->company, &v->session)) != PF_OK)
 		return rc;
-	return call(ag, v, "call again", "Call once more, with the new token");
+	rc = call(ag, v, "call again", "Call once more, with the new token");
+	return rc != PF_OK ? rc : browse(ag, v);
 }
 
 enum pf_rc
