@@ -95,6 +95,7 @@ make_bridge() {
 		pages = "$base/poppy"
 		session_key = "$(openssl rand -hex 32)"
 		adapter = "$dir/bridge/shop.php"
+		cookie = "$cookie"
 	INI
 	)
 	[ "$(id -u)" != 0 ] || chown "$web:" "$ini"
