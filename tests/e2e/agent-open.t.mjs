@@ -4,6 +4,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 	from 'node:fs';
 import http from 'node:http';
+import net from 'node:net';
+import { Browser } from '../browser/lib/browser.mjs';
 import { send } from './lib/http.mjs';
 import { now } from './lib/jose.mjs';
 import { proves, run, sleep, test, until } from './lib/tap.mjs';
@@ -111,6 +113,45 @@ test('the local page is served once and then is gone', proves('R-5-2',
 	t.ok(!o.err.includes(jwt) && !o.out.includes(jwt), 'never printed');
 });
 
+test('silent connections do not keep a browser from the page', [],
+    async (t) => {
+	const o = await opening();
+	const { port } = new URL(o.url);
+	const idle = Array.from({ length: 20 }, () => net.connect(port,
+	    '127.0.0.1').on('error', () => {}));
+
+	await sleep(300);
+	idle[19].write(`GET ${'/'.repeat(9000)} HTTP/1.1\r\n\r\n`);
+	t.eq((await local(o.url)).status, 200, 'the page');
+	t.eq(await o.ended, 0, 'exit status');
+	idle.forEach((s) => s.destroy());
+});
+
+test('a real browser goes from the local page to the shop', proves('R-5-2',
+    'R-5-13', 'R-5-21'), async (t) => {
+	const b = await Browser.start(w);
+
+	try {
+		for (const javaScriptEnabled of [true, false]) {
+			const p = await b.person({ javaScriptEnabled });
+			const what = javaScriptEnabled ? 'by script' : 'by button';
+			const o = await opening(`${w.base}/cart.php`);
+
+			await p.page.goto(o.url, { waitUntil: 'commit' });
+			if (!javaScriptEnabled)
+				await p.page.click('button');
+			await p.page.waitForURL(`${w.base}/cart.php`);
+			t.eq(await o.ended, 0, `${what}: exit status`);
+			const [c] = await p.context.cookies(w.base);
+			t.eq([c?.httpOnly, c?.secure, c?.sameSite],
+			    [true, true, 'Lax'], `${what}: the cookie`);
+			await p.leave(t);
+		}
+	} finally {
+		await b.stop();
+	}
+}, { timeout: 90000 });
+
 test('what can not be asked for is told before anything is sent',
     proves('R-5-12'), (t) => {
 	for (const [url, what] of [
@@ -145,7 +186,9 @@ test('headless: joined, and where it landed', proves('R-5-2', 'R-5-13',
 	t.eq(r.status, 0, 'exit status', r.out + r.err);
 	t.match(r.out + r.err, new RegExp(`URL.*${w.base}/`), 'URL');
 	t.match(r.out, /status.* 200/, 'status');
-	t.match(r.out, /title/, 'title');
+	t.match(r.out, /title +\S/, 'title');
+	t.match(r.out, /Poppy Agent \(localhost\) shops here for a guest/,
+	    'the text, of a guest');
 	if (process.getuid() === 0)
 		t.match(r.out, /--no-sandbox/, 'says that it has no sandbox');
 	t.eq(leftovers(), [], 'the profile is gone');

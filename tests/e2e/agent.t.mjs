@@ -880,6 +880,52 @@ point('visit --json: one object a step', [], async (t) => {
 	    'a fault');
 });
 
+point('visit joins a browser, and judges how that is answered',
+    proves('R-5-13', 'R-5-17'), async (t) => {
+	const good = 'c=v; Path=/; Secure; HttpOnly; SameSite=Lax';
+	let status = 303, cookie = good, to;
+
+	company.poppy = { web: { browser_session_endpoint: `${base()}/join` } };
+	company.hooks['/join'] = (req, res, body) => {
+		const jwt = new URLSearchParams(body).get('assertion');
+		const { header, claims } = judgeJwt(jwt, publicKeys()[0], 'join');
+
+		t.eq([req.method, req.url, header.typ, claims.aud], ['POST',
+			'/join', 'poppy-browser+jwt', `${base()}/join`], 'asked');
+		res.writeHead(status, merged({ 'Content-Type': 'text/html',
+			Location: to ?? claims.return_to, 'Set-Cookie': cookie }));
+		res.end();
+		return true;
+	};
+	company.hooks['/'] = (req, res) => {
+		t.eq(req.headers.cookie, 'c=v', 'the cookie');
+		res.writeHead(200, { 'Content-Type': 'text/html' });
+		res.end('<title>Front \x1b[31m&amp; page</title>');
+		return true;
+	};
+	const well = await agent(['visit', domain()]);
+	t.eq(well.code, 0, 'exit status', well.all);
+	t.match(well.out, /Front \\x1b\[31m& page/, 'the page, escaped');
+	for (const [what, change, rule] of [
+		['302', () => { status = 302; }, 'R-5-13'],
+		['400', () => { status = 400; }, 'R-5-13'],
+		['no cookie', () => { cookie = undefined; }, 'R-5-13'],
+		['Strict', () => { cookie = good.replace('Lax', 'Strict'); },
+			'R-5-17'],
+		['not Secure', () => { cookie = good.replace('Secure;', ''); },
+			'R-5-17'],
+		['another page', () => { to = 'https://evil.example/'; }, 'R-5-13'],
+	]) {
+		[status, cookie, to] = [303, good, undefined];
+		change();
+		const before = seen('/').length;
+		const r = await agent(['visit', domain()]);
+		t.eq(r.code, 1, `${what}: exit status`);
+		t.match(r.all, new RegExp(`breaks +${rule}`), `${what}: why`);
+		t.eq(seen('/').length, before, `${what}: not followed`);
+	}
+});
+
 point('visit goes on past an operation that wants an account',
     proves('R-6-11'), async (t) => {
 	company.openapi = { paths: {

@@ -39,7 +39,8 @@ live(struct agent *ag, struct ag_joining *j)
 
 	ag_step_begin(&ag->show, "session", "The Session");
 	rc = ag_live_session(ag, j->company, &j->session, &s);
-	if (rc == PF_OK) {
+	/* One that was got just now has been shown. */
+	if (rc == PF_OK && ag->show.first == NULL) {
 		ag_show_fact(&ag->show, "Session", j->session);
 		ag_show_fact(&ag->show, "state", s->signed_in ?
 		    PF_LIT("signed in") : PF_LIT("signed out"));
