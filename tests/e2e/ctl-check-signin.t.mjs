@@ -182,8 +182,11 @@ test('Mediated Sign-In without one-time codes', [], (t) => {
 });
 
 test('bridge.ini', [], (t) => {
-	const ini = (pages, mode = 0o400) => {
-		const conf = bent(() => {});
+	const ini = (pages, mode = 0o400, how = (c) => {
+		delete c.browser;
+		delete c.site;
+	}) => {
+		const conf = bent(how);
 		const file = conf.replace('poppy.conf', 'bridge.ini');
 
 		writeFileSync(file, `dsn = "pgsql:dbname=x"\n${pages}\n`);
@@ -199,6 +202,17 @@ test('bridge.ini', [], (t) => {
 	for (const other of ['', 'pages = "https://else.example/poppy"',
 		`${pages.slice(0, -1)}/"`, `; ${pages}`])
 		finds(t, ini(other), 'bridge', /pages must be "https:.*\/poppy"/);
+	const browsers = (more) => ini(`${pages}\n${more}`, 0o400, (c) => {
+		c.browser = { enabled: true };
+		c.site = { rules: [{ path: '/' }] };
+	});
+	const key = `session_key = "${'k'.repeat(32)}"`;
+
+	t.eq(of(browsers(`${key}\nadapter = "/x.php"`), 'bridge'), ['ok', 'ok'],
+	    'ready for agents\' browsers');
+	for (const more of ['', key.replace('kk', 'k'), `${key}\nsession_key = "k"`])
+		finds(t, browsers(more), 'bridge', /session_key is missing or/);
+	finds(t, browsers(key), 'bridge', /no adapter/, 'warning');
 });
 
 test('programs that run with other settings', [], (t) => {

@@ -17,6 +17,8 @@
 #include "core/poppy/send_code.h"
 #include "core/web/url.h"
 
+#define SESSION_KEY	32	/* characters, of bridge.ini */
+
 /* A file in the folder of poppy.conf; NULL: no memory. */
 static char *
 beside(struct check *k, const char *name)
@@ -69,24 +71,53 @@ compare_own(struct check *k, const struct ck_program *p)
 		    file, k->c->conf, p->name);
 }
 
-/* Does a line of bridge.ini say that key = "value"? */
+/* What bridge.ini says under a key; of several, PHP takes the last. */
+static struct pf_str
+ini_get(struct pf_str text, const char *key)
+{
+	struct pf_str line, v, found = PF_NOSTR;
+
+	while (pf_str_cut(&text, '\n', &line)) {
+		size_t eq = pf_str_find(line, '=');
+
+		if (!pf_str_eqz(pf_str_trim(pf_str_head(line, eq)), key))
+			continue;
+		v = pf_str_trim(pf_str_from(line, eq + 1));
+		if (v.n >= 2 && v.p[0] == '"' && v.p[v.n - 1] == '"')
+			v = pf_str_from(pf_str_head(v, v.n - 1), 1);
+		found = v;
+	}
+	return found;
+}
+
 static bool
 ini_says(struct pf_str text, const char *key, struct pf_str value)
 {
-	while (text.n != 0) {
-		size_t end = pf_str_find(text, '\n');
-		struct pf_str line = pf_str_head(text, end);
-		size_t eq = pf_str_find(line, '=');
-		struct pf_str v = pf_str_trim(pf_str_from(line, eq + 1));
+	return pf_str_eq(ini_get(text, key), value);
+}
 
-		if (v.n >= 2 && v.p[0] == '"' && v.p[v.n - 1] == '"')
-			v = pf_str_from(pf_str_head(v, v.n - 1), 1);
-		if (pf_str_eqz(pf_str_trim(pf_str_head(line, eq)), key) &&
-		    pf_str_eq(v, value))
-			return true;
-		text = pf_str_from(text, end + 1);
-	}
-	return false;
+/* What agents' browsers need of it. */
+static void
+check_bridge_browser(struct check *k, const char *file, struct pf_str text)
+{
+	const struct pf_settings *s = &k->c->set;
+
+	if (!pf_str_eqz(s->browser.cookie, "__Host-poppy") &&
+	    !ini_says(text, "cookie", s->browser.cookie))
+		ck_say(k, CK_FAULT, "bridge", "%s: cookie must be \"%.*s\": "
+		    "PHP would not know agents' browsers", file,
+		    PF_STRF(s->browser.cookie));
+	else if (ini_get(text, "session_key").n < SESSION_KEY)
+		ck_say(k, CK_FAULT, "bridge", "%s: session_key is missing or "
+		    "shorter than 32 characters: agents' browsers get 503; "
+		    "make one by openssl rand -hex 32", file);
+	else if (ini_get(text, "adapter").n == 0)
+		ck_say(k, CK_WARNING, "bridge", "%s: no adapter: unless the "
+		    "shop calls Poppy::actAs(), it knows no customer in an "
+		    "agent's browser (poppy-bridge(7))", file);
+	else
+		ck_say(k, CK_OK, "bridge", "%s is ready for agents' browsers",
+		    file);
 }
 
 /* Settings of the shop's PHP: who reads them may speak for every customer. */
@@ -118,14 +149,12 @@ check_bridge(struct check *k)
 	else if (!ini_says(text, "pages", pages))
 		ck_say(k, CK_FAULT, "bridge", "%s: pages must be \"%.*s\": "
 		    "tickets would go astray", file, PF_STRF(pages));
-	else if (!pf_str_eqz(s->browser.cookie, "__Host-poppy") &&
-	    !ini_says(text, "cookie", s->browser.cookie))
-		ck_say(k, CK_FAULT, "bridge", "%s: cookie must be \"%.*s\": "
-		    "PHP would not know agents' browsers", file,
-		    PF_STRF(s->browser.cookie));
-	else
+	else {
 		ck_say(k, CK_OK, "bridge", "%s is closed to others and names "
 		    "our pages", file);
+		if (s->browser.enabled)
+			check_bridge_browser(k, file, text);
+	}
 }
 
 /* Who has the password alone must not get in from anywhere (section 4.7). */
