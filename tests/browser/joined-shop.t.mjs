@@ -131,7 +131,7 @@ visit('a stale login in the browser changes nothing, and stays as it was',
 	t.eq(await inCart(page), [name], 'with his cart');
 });
 
-visit('after the Session a guest, whom the doors stay shut to', proves('R-5-16'),
+visit('after the Session a guest to whom the doors stay shut', proves('R-5-16'),
     async (t, p, page) => {
 	const { f, s } = await begin();
 

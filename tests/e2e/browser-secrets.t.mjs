@@ -47,13 +47,15 @@ test('no log holds an assertion or a cookie', proves('A-21'), async (t) => {
 	await b.seen();
 	b.jar.set(COOKIE, plant('bad cookie', random(60)));
 	await b.fetch('/writes.php');
+	await b.joined();
+	plant('cookie', b.cookie);
 	// While PostgreSQL refuses, errors are logged that quote parameters.
 	await rename('browser_join', 'join_gone');
 	await rename('cookie_use', 'use_gone');
 	const err = await post(w, { fields: [['assertion', mine()]] });
 	t.eq(err.all('set-cookie'), [], 'no cookie in trouble');
 	t.ok(err.status >= 500, 'an error', err.status);
-	await b.fetch('/seen.php');
+	t.ok((await b.fetch('/seen.php')).status >= 500, 'nor a page');
 	await rename('join_gone', 'browser_join');
 	await rename('use_gone', 'cookie_use');
 	await sleep(11000);	// the audit is written every 10 s
