@@ -6,9 +6,11 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
+import { fileURLToPath } from 'node:url';
 
 const MILLION = 1000000;
 const LOGINS = 50;
+const PAGES = fileURLToPath(new URL('pages.mjs', import.meta.url));
 const ROWS = 2000;		// of a loop in SQL
 
 /* CPU of a start and of a guarded call, against the floor's at that moment. */
@@ -262,4 +264,26 @@ export async function logins(x)
 	    `(quiet: ${quiet.p99_us} us)`);
 	if (count(303) === 0 || count(303) + count(503) !== LOGINS)
 		throw new Error(`logins: ${got}`);
+}
+
+/* A shop's pages, to those who are no agents and to those who are. */
+export function pages(x)
+{
+	console.log('\nCPU of a page, us a request'.padEnd(37) + '   alone' +
+	    ' visitor  joined × alone');
+	for (const server of ['lighttpd', 'apache']) {
+		const got = JSON.parse(execFileSync(process.execPath, [PAGES,
+		    '--build', x.build, '--server', server, '--rounds',
+		    String(2 * x.rounds)], { encoding: 'utf8' }));
+
+		for (const p of got) {
+			const f = (v) => v.toFixed(0).padStart(8);
+
+			console.log(`${server}, ${p.what} (${p.page})`.padEnd(36) +
+			    f(p.alone) + f(p.plain) + f(p.joined) +
+			    (p.joined / p.alone).toFixed(2).padStart(8));
+			x.goal(`5 ${p.what} to a visitor, ${server}`,
+			    p.plain / p.alone, 1.05, ' x the shop alone');
+		}
+	}
 }
