@@ -78,7 +78,8 @@ final class PoppyVisit
 				unset($_REQUEST[$name]);
 		$_COOKIE = [];
 		unset($_SERVER['HTTP_COOKIE']);
-		ini_set('session.use_cookies', '0');
+		/* session.use_cookies stays as it is: without it PHP warns shops
+		 * that set how their cookie is to be. */
 		ini_set('session.use_trans_sid', '0');
 		ini_set('session.use_only_cookies', '1');
 		ini_set('session.serialize_handler', 'php_serialize');

@@ -1,7 +1,8 @@
 // The bridge in the browser of an agent: the Session has a PHP session of its
 // own, the shop's customer and one cart, and the visitor who used that browser
 // before is left alone. Its own stack.
-import { chownSync, chmodSync, readFileSync, statSync, writeFileSync }
+import { chownSync, chmodSync, existsSync, readFileSync, statSync,
+	writeFileSync }
 	from 'node:fs';
 import { proves, run, test } from './lib/tap.mjs';
 import { Agent, User } from './lib/agent.mjs';
@@ -240,6 +241,24 @@ test('what Poppy:: says of a Session, and of none', proves('R-6-13'),
 	const people_ = (await send(w.url('/ask.php'), { ca: w.ca })).json;
 	t.eq([people_.session, people_.before, people_.after, people_.agent],
 	    [null, false, false, false], 'a visitor');
+});
+
+test('PHP has nothing to complain about', [], async (t) => {
+	const file = `${w.dir}/log/shop.log`;
+	const log = () => existsSync(file) ? readFileSync(file, 'utf8') : '';
+	const { f, s, b } = await begin(), n = log().length;
+
+	await f.signedIn({ scope: `${READ} ${WRITE}` }, { session: s });
+	for (const path of ['/', '/cart.php', '/orders.php', '/account.php'])
+		t.eq((await b.fetch(path)).status, 200, path);
+	for (const how of ['', 'strict name', 'options', 'strict new', 'twice'])
+		await page(b, how);
+	await add(b, skus[0]);
+	await act(b, '/cart.php', { do: 'remove', sku: skus[0] });
+	b.jar.set('__Host-poppy', 'pbs_none');
+	await b.fetch('/');
+	await page(b, 'options');
+	t.eq(log().slice(n), '', 'warnings');
 });
 
 test('a Session that is over: a guest whom nobody remembers',

@@ -41,8 +41,22 @@ static struct pf_guarded guarded[] = {
 	{ .prefix = PF_LIT_INIT("/index.php"),
 	    .rules = { shop_rules, PF_COUNT(shop_rules) } },
 };
+static struct pf_rule closed[] = {
+	{ .path = PF_LIT_INIT("/api/stock.php") },
+	{ .path = PF_LIT_INIT("/api/all/deep/") },
+	{ .path = PF_LIT_INIT("/index.php"),
+	    .query = PF_LIT_INIT("route=account/*") },
+};
+static struct pf_rule site_rules[] = {
+	{ .path = PF_LIT_INIT("/index.php"), .methods = BOTH },
+	{ .path = PF_LIT_INIT("/api/all"), .methods = BOTH,
+	    .signed_in = true },
+	{ .path = PF_LIT_INIT("/"), .methods = GET },
+};
 static const struct pf_settings set = {
 	.guard = { guarded, PF_COUNT(guarded) },
+	.site = { .closed = { closed, PF_COUNT(closed) },
+	    .rules = { site_rules, PF_COUNT(site_rules) } },
 };
 
 /* '+' and %XX undone; what is no escape stays. */
@@ -178,6 +192,36 @@ check_methods(const struct guard_ask *ask, const struct pf_guarded *g)
 	FUZZ_HOLDS(!pf_str_eq(text, ask->method));
 }
 
+/* Does PHP run the script, or is it the folder or something in it? */
+static bool
+is_at(struct pf_str path, const char *at)
+{
+	return pf_str_starts(path, pf_str(at)) && (path.n == strlen(at) ||
+	    path.p[strlen(at)] == '/');
+}
+
+/* To a browser that has joined a Session: what is closed is closed under each
+ * of its names, and what needs a sign-in doesn't go by another rule. */
+static void
+check_site(const struct guard_ask *ask)
+{
+	const struct pf_rule *r = NULL;
+	struct pf_str route = PF_NOSTR;
+	enum guard_match found = guard_site_find(&set, ask, &r);
+
+	FUZZ_HOLDS((found == GUARD_RULE) == (r != NULL));
+	if (found != GUARD_RULE)
+		return;
+	FUZZ_HOLDS(has_method(r, ask->method));
+	FUZZ_HOLDS(!is_at(ask->path, "/api/stock.php") &&
+	    !is_at(ask->path, "/api/all/deep"));
+	FUZZ_HOLDS(is_at(ask->path, "/api/all") == (r == &site_rules[1]));
+	FUZZ_HOLDS(is_at(ask->path, "/index.php") == (r == &site_rules[0]));
+	if (r == &site_rules[0] &&
+	    php_get(ask->query, PF_LIT("route"), &route))
+		FUZZ_HOLDS(!pf_str_starts(route, PF_LIT("account/")));
+}
+
 bool
 fuzz_one(struct pf_str in)
 {
@@ -198,6 +242,7 @@ fuzz_one(struct pf_str in)
 	if (pf_path_check(raw) != PF_OK ||
 	    pf_path_decode(&fuzz_arena, raw, &ask.path) != PF_OK)
 		return false;
+	check_site(&ask);
 	found = guard_find(&set, &ask, &g, &r);
 	FUZZ_HOLDS((found == GUARD_OUTSIDE) == (g == NULL));
 	FUZZ_HOLDS((found == GUARD_RULE) == (r != NULL));
