@@ -18,8 +18,11 @@ require_once __DIR__ . '/store.php';
 
 final class PoppyVisit
 {
-	/* Of ids of our PHP sessions. No visitor may bring one. */
+	/* Of ids of our PHP sessions. No visitor may bring one, nor what a
+	 * shop's database, which ignores case, takes for one. A shop has other
+	 * words that begin like them. */
 	private const PREFIX = 'poppy-';
+	private const LIKE_OURS = '/^\s*poppy-[0-9a-f]{64}\s*$/Di';
 
 	private static ?string $id = null;
 
@@ -87,22 +90,31 @@ final class PoppyVisit
 	}
 
 	/* A plain visitor who brings the id of a Session's PHP session: from
-	 * wherever it is, it opens nothing. */
+	 * wherever a shop may take it, it opens nothing. */
 	private static function strip(): void
 	{
-		$foreign = fn (mixed $v): bool => is_string($v) &&
-		    str_starts_with($v, self::PREFIX);
-
-		$_COOKIE = array_filter($_COOKIE, fn ($v) => !$foreign($v));
-		if (!ini_get('session.use_only_cookies')) {
-			$_GET = array_filter($_GET, fn ($v) => !$foreign($v));
-			$_POST = array_filter($_POST, fn ($v) => !$foreign($v));
-		}
+		$_COOKIE = self::without($_COOKIE);
+		$_GET = self::without($_GET);
+		$_POST = self::without($_POST);
+		$_REQUEST = self::without($_REQUEST);
 		if (session_status() !== PHP_SESSION_ACTIVE ||
-		    !$foreign(session_id()))
+		    preg_match(self::LIKE_OURS, session_id()) !== 1)
 			return;
 		session_abort();
 		session_id(session_create_id());
 		session_start();
+	}
+
+	private static function without(array $all): array
+	{
+		$kept = [];
+
+		foreach ($all as $name => $v)
+			if (is_array($v))
+				$kept[$name] = self::without($v);
+			elseif (!is_string($v) ||
+			    preg_match(self::LIKE_OURS, $v) !== 1)
+				$kept[$name] = $v;
+		return $kept;
 	}
 }

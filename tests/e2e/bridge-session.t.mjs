@@ -43,6 +43,21 @@ echo json_encode(['n' => $_SESSION['n'], 'id' => session_id(),
     'header' => $_SERVER['HTTP_COOKIE'] ?? null]);
 `;
 
+// Takes its session's id from where it should not.
+const GIVEN = `<?php
+$id = $_REQUEST['sid'] ?? $_GET['sid'] ?? $_POST['sid'] ??
+    $_COOKIE['sid'] ?? $_SERVER['HTTP_X_SID'] ?? '';
+if (is_array($id))
+	$id = $id['a'] ?? '';
+if ($id !== '')
+	session_id($id);
+ini_set('session.serialize_handler', $_GET['as'] ?? 'php');
+session_start();
+header('Content-Type: application/json');
+echo json_encode(['id' => session_id(), 'word' => $_REQUEST['word'] ?? null,
+    'all' => $_SESSION]);
+`;
+
 // What Poppy:: says.
 const ASK = `<?php
 header('Content-Type: application/json');
@@ -151,6 +166,56 @@ test('nobody brings the id of a Session\'s PHP session along',
 		t.ok(res.json.id !== id, `${name}: of its own`);
 	}
 	t.eq((await page(b)).json.n, 2, 'it goes on where it was');
+});
+
+test('a shop that takes ids from anywhere gets none of a Session',
+    proves('R-5-19'), async (t) => {
+	const { f, s, b } = await begin();
+
+	await f.signedIn({ scope: READ }, { session: s });
+	const { id } = (await page(b)).json;
+	const form = [['Content-Type', 'application/x-www-form-urlencoded']];
+	const ask = async (query, o = {}) => (await send(w.url(
+	    `/given.php?${query}`), { ca: w.ca, ...o })).json;
+
+	for (const [why, query, o] of [
+		['URL', `sid=${id}`], ['URL, an array', `sid[a]=${id}`],
+		['form', '', { method: 'POST', headers: form,
+			body: `sid=${id}` }],
+		['form, an array', '', { method: 'POST', headers: form,
+			body: `sid[a]=${id}` }],
+		['cookie', '', { headers: [['Cookie', `sid=${id}`]] }],
+		['cookie, an array', '', { headers: [['Cookie',
+			`sid[a]=${id}`]] }],
+		['for a database without case', `sid=${id.toUpperCase()}`],
+		['with a space', `sid=${id}%20`]]) {
+		const a = await ask(query, o);
+
+		t.ok(!a.id.toLowerCase().includes('poppy-'), `${why}: another id`);
+		t.eq(a.all, [], `${why}: nothing in it`);
+	}
+	t.eq((await ask('word=poppy-seeds')).word, 'poppy-seeds',
+	    'a word of the shop\'s is left alone');
+	t.eq((await page(b)).json.n, 2, 'it goes on where it was');
+});
+
+test('what is kept for a Session tells no visitor\'s page anything',
+    proves('R-5-19'), async (t) => {
+	for (const as of ['php', 'php_serialize', 'php_binary']) {
+		const { f, s, b } = await begin();
+
+		await f.signedIn({ scope: READ }, { session: s });
+		const { id, customer } = (await page(b)).json;
+
+		t.eq(String(customer), String(people[0].id), `${as}: logged in`);
+		const a = (await send(w.url(`/given.php?as=${as}`), { ca: w.ca,
+			headers: [['X-Sid', id]] })).json;
+
+		t.eq(a.all, [], `${as}: nobody is`);
+		const after = (await page(b)).json;
+		t.eq([after.n, String(after.customer)], [1,
+			String(people[0].id)], `${as}: it begins anew`);
+	}
 });
 
 test('sign-in and sign-out lead to other PHP sessions', proves('R-5-15'),
@@ -316,7 +381,8 @@ await run({
 			c.site.rules.unshift({ path: '/sess.php' },
 			    { path: '/ask.php' });
 		} });
-		for (const [name, text] of [['sess', SESS], ['ask', ASK]])
+		for (const [name, text] of [['sess', SESS], ['ask', ASK],
+			['given', GIVEN]])
 			writeFileSync(`${w.dir}/shop/public/${name}.php`, text,
 			    { mode: 0o644 });
 		agent = new Agent(w);
