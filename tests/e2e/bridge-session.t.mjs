@@ -343,6 +343,29 @@ test('a Session that is over: a guest whom nobody remembers',
 	t.eq((await b.fetch('/login.php')).status, 403, 'no way in');
 });
 
+test('a cookie in letters that a web server can\'t read hides no agent',
+    proves('R-5-16', 'R-5-19'), async (t) => {
+	const { f, s, b } = await begin();
+
+	await f.signedIn({ scope: READ }, { session: s });
+	const own = (await page(b)).json.id;
+	const mine = [...b.jar].map(([k, v]) => `${k}=${v}`).join('; ');
+	// lighttpd doesn't ask the guard, Apache does.
+	for (const odd of ['\x80', '\xfc', '\xc3\x28', '\xed\xa0\x80'])
+		for (const c of [`a=${odd}; ${mine}`, `${mine}; a=${odd}`,
+			`a=${odd}; PHPSESSID=visitor; ${mine}`]) {
+			const ask = (path) => send(w.url(path), { ca: w.ca,
+				headers: [['Cookie', c]] });
+			const res = (await ask('/sess.php')).json;
+
+			t.eq([res.cookies, res.header], [[], null],
+			    'PHP sees no cookie');
+			t.ok(res.id === own || res.customer === null && res.n === 1,
+			    'its own session, or a guest\'s', res);
+			t.eq((await ask('/login.php')).status, 403, 'no way in');
+		}
+});
+
 test('what is set up wrongly is 503 for agents alone', [], async (t) => {
 	const { b } = await begin();
 	let n = 0;
