@@ -106,7 +106,8 @@ GRANT EXECUTE ON FUNCTION poppy_api.browser_join(bigint, bigint, int, bytea,
 --   ended	its Session is over
 --   blocked	its client is
 -- A grant for one resource alone signs no pages in. Asked for every page, so it
--- is one SELECT; use is written down only once an hour.
+-- is one SELECT; use is written down only once an hour, or in time before a
+-- shorter p_idle_s is over.
 CREATE OR REPLACE FUNCTION poppy_api.cookie_use(p_bucket int, p_cookie bytea,
     p_idle_s bigint, p_max_s bigint, p_address text, OUT outcome text,
     OUT client_no bigint, OUT client_id text, OUT client_name text,
@@ -143,7 +144,7 @@ BEGIN
 		outcome := 'ok';
 		signed_in := grant_no IS NOT NULL;
 		scopes := coalesce(scopes, '');
-		IF idle_from < now_at - 3600 THEN
+		IF idle_from < now_at - least(3600, p_idle_s / 2) THEN
 			UPDATE poppy.session s
 			SET used_at = greatest(s.used_at, now_at),
 			    ends_at = least(now_at + p_idle_s,

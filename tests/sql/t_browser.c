@@ -325,6 +325,14 @@ last_use(void)
 	    "WHERE sid = t.sid('k2')"), 1, "... and nobody else's");
 	tap_ok(sql_number("SELECT ends_at - used_at FROM poppy.session "
 	    "WHERE sid = t.sid('k')") == IDLE_S, "... and when it ends");
+	pg_sql("UPDATE poppy.session SET used_at = used_at - 400, "
+	    "ends_at = ends_at - 400 WHERE sid = t.sid('k')");
+	(void)si_by(guard, "SELECT t.cookie('k', idle_s => 600)", OUT,
+	    "a Session that ends soon");
+	tap_ok(sql_number("SELECT used_at FROM poppy.session "
+	    "WHERE sid = t.sid('k')") >= pf_now_at() - 5,
+	    "... is kept alive in time");
+	cookie("k", OUT, "its lifetime is the usual one again");
 }
 
 /* What is over is cleaned away with its Session, and nothing else is. */
