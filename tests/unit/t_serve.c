@@ -117,7 +117,7 @@ pieces(void)
 	for (size_t i = 0; i < m.n; i++) {
 		/* The socket must not fill up with what is only looked at. */
 		(void)fc_send(fd, m.p + i, 1, 1000);
-		if (i % 16 == 0)
+		if (i % 64 == 0)
 			fc_sleep(1);
 	}
 	fc_read(fd, &r, 3000);
