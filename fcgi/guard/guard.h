@@ -51,12 +51,24 @@ enum guard_match guard_find(const struct pf_settings *s,
 bool guard_method_fits(const struct pf_rule *r, struct pf_str method);
 
 /*
- * The same for a page of the shop and a browser that has joined a Session:
- * GUARD_NO_RULE is closed. A path stands for what is below it too, for that may
- * be the same script.
+ * Is path a name of the page that a rule's path stands for? The one that lets
+ * through says yes to its own names alone; the other one also to those that a
+ * web server or a shop may know it by.
+ */
+bool guard_names(struct pf_str rule, struct pf_str path);
+bool guard_may_name(struct pf_str rule, struct pf_str path);
+
+/*
+ * The same as guard_find() for a page of the shop and a browser that has joined
+ * a Session: GUARD_NO_RULE is closed.
  */
 enum guard_match guard_site_find(const struct pf_settings *s,
     const struct guard_ask *ask, const struct pf_rule **rule);
+/* All rules whose demands hold for what rule lets through, itself at the end;
+ * from NULL to NULL. */
+const struct pf_rule *guard_site_next(const struct pf_settings *s,
+    const struct guard_ask *ask, const struct pf_rule *rule,
+    const struct pf_rule *last);
 
 /* Does a browser that has joined a Session, or had, ask for a page of the shop
  * and none of its APIs? Without our cookie nobody has any business here. */

@@ -37,30 +37,60 @@ guard_is_page(const struct pf_req *rq)
 	return true;
 }
 
-/* Some pages of a shop are for everybody who may look at it. */
-static bool
-needs_account(const struct pf_rule *rule)
+/* What a page needs: the rules that may name it too, and at the end the one
+ * that lets it through. */
+static const struct pf_rule *
+next_rule(struct pf_req *rq, const struct guard_ask *ask,
+    const struct pf_rule *rule, const struct pf_rule *last)
 {
-	return rule->signed_in || rule->scopes.n != 0;
+	return guard_site_next(&pf_app(rq)->set, ask, rule, last);
+}
+
+/* Some pages of a shop are for everybody who may look at it. The rule that is
+ * for accounts, or NULL. */
+static const struct pf_rule *
+for_account(struct pf_req *rq, const struct guard_ask *ask,
+    const struct pf_rule *rule)
+{
+	const struct pf_rule *r = NULL;
+
+	while ((r = next_rule(rq, ask, rule, r)) != NULL)
+		if (r->signed_in || r->scopes.n != 0)
+			return r;
+	return NULL;
 }
 
 static enum pf_rc
-apply(struct pf_req *rq, const struct pf_rule *rule)
+may(struct pf_req *rq, const struct guard_ask *ask, const struct pf_rule *rule)
 {
+	const struct pf_rule *r = NULL;
 	enum pf_rc rc;
 
-	if (rule->open)
+	while ((r = next_rule(rq, ask, rule, r)) != NULL)
+		if ((rc = pf_principal_may(rq, r->signed_in, &r->scopes)) !=
+		    PF_OK)
+			return rc;
+	return PF_OK;
+}
+
+static enum pf_rc
+apply(struct pf_req *rq, const struct guard_ask *ask,
+    const struct pf_rule *rule)
+{
+	const struct pf_rule *needs = for_account(rq, ask, rule);
+	enum pf_rc rc;
+
+	if (rule->open && needs == NULL)
 		return guard_pass(rq);
 	rc = pf_principal_by_cookie(rq);
-	if (rc == PF_E_ABSENT && !needs_account(rule))
+	if (rc == PF_E_ABSENT && needs == NULL)
 		return guard_pass_ended(rq);
 	if (rc == PF_E_ABSENT)
 		return pf_fail_scope(rq, PF_SIGN_IN_REQUIRED,
-		    pf_scope_join(rq->arena, &rule->scopes));
-	if (rc != PF_OK)
+		    pf_scope_join(rq->arena, &needs->scopes));
+	if (rc != PF_OK || (rc = may(rq, ask, rule)) != PF_OK)
 		return rc;
-	rc = pf_principal_may(rq, rule->signed_in, &rule->scopes);
-	return rc != PF_OK ? rc : guard_pass_as(rq);
+	return guard_pass_as(rq);
 }
 
 enum pf_rc
@@ -71,7 +101,7 @@ guard_page(struct pf_req *rq, const struct guard_ask *ask)
 
 	switch (guard_site_find(s, ask, &rule)) {
 	case GUARD_RULE:
-		return apply(rq, rule);
+		return apply(rq, ask, rule);
 	case GUARD_NO_METHOD:
 		return pf_fail(rq, PF_METHOD_NOT_ALLOWED,
 		    "the page takes no such method from agents");

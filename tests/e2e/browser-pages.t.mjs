@@ -166,7 +166,10 @@ test('odd spellings lead to no closed page', proves('R-5-18'),
 		'/login.php/x', '/login.php;x', '/login.php%00',
 		'/login.php%20',
 		'\\login.php', '/login.php?a[]=b', '/writes.php/x',
-		'/%77rites.php', '/x/../writes.php', '//writes.php']) {
+		'/%77rites.php', '/x/../writes.php', '//writes.php',
+		'/login', '/Login', '/login/x', '/index.php/login.php',
+		'/seen.php/login', '/seen.php/writes.php', '/seen.php/writes',
+		'/style.css/x.php/login', '/login.php%3Fx']) {
 		const res = await send(w.url('/'), { ca: w.ca, target: p,
 			headers: mine, fresh: true });
 

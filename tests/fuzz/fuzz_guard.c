@@ -200,6 +200,39 @@ is_at(struct pf_str path, const char *at)
 	    path.p[strlen(at)] == '/');
 }
 
+/* Does a script's name or a slash stand before it, in whatever letters? */
+static bool
+is_below(struct pf_str path, const char *at)
+{
+	const struct pf_str name = pf_str(at), php = PF_LIT(".php");
+
+	for (size_t i = 0; i + name.n <= path.n; i++)
+		if (pf_str_eq_nocase(pf_str_head(pf_str_from(path, i), name.n),
+		    name) && (i == 0 || (i >= php.n && pf_str_eq_nocase(
+		    pf_str_head(pf_str_from(path, i - php.n), php.n), php))) &&
+		    (i + name.n == path.n || path.p[i + name.n] == '/'))
+			return true;
+	return false;
+}
+
+/* Does one of the rules that a page needs to pass ask for a sign-in? */
+static bool
+asks_sign_in(const struct guard_ask *ask, const struct pf_rule *rule)
+{
+	const struct pf_rule *r = NULL, *last = NULL;
+	bool asks = false;
+	size_t n = 0;
+
+	while ((r = guard_site_next(&set, ask, rule, r)) != NULL) {
+		FUZZ_HOLDS(++n <= PF_COUNT(site_rules));
+		FUZZ_HOLDS(has_method(r, ask->method));
+		asks = asks || r->signed_in;
+		last = r;
+	}
+	FUZZ_HOLDS(last == rule);
+	return asks;
+}
+
 /* To a browser that has joined a Session: what is closed is closed under each
  * of its names, and what needs a sign-in doesn't go by another rule. */
 static void
@@ -213,11 +246,13 @@ check_site(const struct guard_ask *ask)
 	if (found != GUARD_RULE)
 		return;
 	FUZZ_HOLDS(has_method(r, ask->method));
-	FUZZ_HOLDS(!is_at(ask->path, "/api/stock.php") &&
-	    !is_at(ask->path, "/api/all/deep"));
+	FUZZ_HOLDS(!is_below(ask->path, "/api/stock.php") &&
+	    !is_below(ask->path, "/api/stock") &&
+	    !is_below(ask->path, "/api/all/deep"));
+	FUZZ_HOLDS(!is_below(ask->path, "/api/all") || asks_sign_in(ask, r));
 	FUZZ_HOLDS(is_at(ask->path, "/api/all") == (r == &site_rules[1]));
 	FUZZ_HOLDS(is_at(ask->path, "/index.php") == (r == &site_rules[0]));
-	if (r == &site_rules[0] &&
+	if ((r == &site_rules[0] || pf_str_eqz(ask->path, "/")) &&
 	    php_get(ask->query, PF_LIT("route"), &route))
 		FUZZ_HOLDS(!pf_str_starts(route, PF_LIT("account/")));
 }
