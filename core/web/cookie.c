@@ -60,8 +60,9 @@ pf_cookie_named(struct pf_str header, const char *name)
 		if ((i > 0 && !parts_cookies(header.p[i - 1])) ||
 		    !pf_str_starts(rest, want))
 			continue;
+		/* PHP makes an array of what has a '[' behind its name. */
 		if (rest.n == want.n || rest.p[want.n] == '=' ||
-		    parts_cookies(rest.p[want.n]))
+		    rest.p[want.n] == '[' || parts_cookies(rest.p[want.n]))
 			return true;
 	}
 	return false;

@@ -99,6 +99,8 @@ guard_page(struct pf_req *rq, const struct guard_ask *ask)
 	const struct pf_settings *s = &pf_app(rq)->set;
 	const struct pf_rule *rule;
 
+	if (ask->host == NULL)
+		return pf_fail(rq, PF_ACCESS_DENIED, "no host of this company");
 	switch (guard_site_find(s, ask, &rule)) {
 	case GUARD_RULE:
 		return apply(rq, ask, rule);

@@ -259,6 +259,15 @@ test('the cookie opens no API, and a token no page', proves('R-5-18'),
 	t.eq(w.who(both)?.POPPY_SESSION, other.id, 'a call goes by the token');
 });
 
+test('a host that is none of ours shows no page', proves('R-5-18'),
+    async (t) => {
+	const { b } = await begin();
+	const res = await send(w.url('/seen.php'), { ca: w.ca, headers: [
+		['Host', 'evil.example'], ['Cookie', `${COOKIE}=${b.cookie}`]] });
+
+	t.ok([403, 404, 421].includes(res.status), 'shut', res.status);
+});
+
 test('POPPY_ headers of a client change nothing', proves('R-6-13'),
     async (t) => {
 	const { b } = await begin(), clean = await b.seen();

@@ -138,6 +138,7 @@ test_cookie(void)
 		const char *header;
 		bool is;
 	} named[] = {
+		{ "__Host-x[a]=1", true }, { "a=1; __Host-x[]=", true },
 		{ "__Host-x=abc", true }, { "__Host-x", true },
 		{ "__Host-x=", true }, { "a=b; __Host-x=abc", true },
 		{ "a=1, __Host-x=abc", true }, { "a=1,__Host-x", true },
