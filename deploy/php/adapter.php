@@ -5,7 +5,7 @@
  * on pages and in the API, without a change to the shop's own code.
  *
  * "adapter" in bridge.ini names a file that returns these, each of which may be
- * left out; they read and change $_SESSION:
+ * left out; they read and change $_SESSION, throw if they can't, and never exit:
  *	'login' => fn (string $account): void
  *		the Session is signed in: be this customer
  *	'cart_load' => fn (array $lines, array $coupons): void
@@ -31,7 +31,7 @@ final class PoppyAdapter
 	/** null: the operator has none. */
 	public static function of(PoppySession $s): ?self
 	{
-		$file = Poppy::adapter();
+		$file = PoppyBase::adapter();
 
 		return $file === null ? null : new self($s, self::read($file));
 	}
@@ -42,18 +42,17 @@ final class PoppyAdapter
 		    (static fn () => require $file)() : null;
 
 		if (!is_array($do))
-			throw new PoppyException("$file: the adapter can't be " .
-			    'read, or returns no array.', PoppyException::BROKEN);
+			throw PoppyBase::broken("$file: the adapter can't be " .
+			    'read, or returns no array.');
 		foreach ($do as $name => $part)
 			if (!in_array($name, self::PARTS, true) ||
 			    !is_callable($part))
-				throw new PoppyException("$file: $name is none " .
+				throw PoppyBase::broken("$file: $name is none " .
 				    'of ' . implode(', ', self::PARTS) .
-				    ', or no function.', PoppyException::BROKEN);
+				    ', or no function.');
 		if (isset($do['cart_load']) !== isset($do['cart_store']))
-			throw new PoppyException("$file: cart_load and " .
-			    'cart_store belong together.',
-			    PoppyException::BROKEN);
+			throw PoppyBase::broken("$file: cart_load and " .
+			    'cart_store belong together.');
 		return $do;
 	}
 
@@ -61,13 +60,8 @@ final class PoppyAdapter
 	public function load(string $data): string
 	{
 		if (ini_get('session.serialize_handler') !== 'php_serialize')
-			throw new PoppyException('With an adapter the shop ' .
-			    'can\'t set session.serialize_handler.',
-			    PoppyException::BROKEN);
-		/* session_regenerate_id() reads, too, and goes on with what is
-		 * there; a beginning finds nothing there. */
-		if (($_SESSION ?? []) !== [])
-			return serialize($_SESSION);
+			throw PoppyBase::broken('With an adapter the shop ' .
+			    'can\'t set session.serialize_handler.');
 		$_SESSION = $data === '' ? [] : (unserialize($data) ?: []);
 		if ($this->session->signedIn && isset($this->do['login']))
 			($this->do['login'])($this->session->account);
@@ -91,9 +85,11 @@ final class PoppyAdapter
 		$lines = PoppyCart::byKey($lines);
 		$change = PoppyCart::change($this->lines, $lines);
 		$other = $coupons !== $this->coupons;
-		if ($change !== [] || $other)
-			PoppyCart::write($this->session->id, $change,
-			    $other ? array_values($coupons) : null);
+		if (($change !== [] || $other) &&
+		    !PoppyCart::write($this->session->id, $change,
+		    $other ? array_values($coupons) : null))
+			throw PoppyBase::broken('The cart is too large, or the ' .
+			    'Session has ended meanwhile.');
 		$this->lines = $lines;
 		$this->coupons = $coupons;
 	}

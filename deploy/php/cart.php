@@ -11,7 +11,7 @@ final class PoppyCart
 	/** [lines, coupons]; a line has sku, options and quantity. */
 	public static function read(string $session): array
 	{
-		$cart = Poppy::ask('cart_read(?::text)', [$session]);
+		$cart = PoppyBase::ask('cart_read(?::text)', [$session]);
 
 		return [$cart['lines'], $cart['coupons']];
 	}
@@ -20,7 +20,7 @@ final class PoppyCart
 	public static function write(string $session, array $change,
 	    ?array $coupons): bool
 	{
-		$answer = Poppy::ask('cart_change(?::text, ?::jsonb, ?::jsonb)',
+		$answer = PoppyBase::ask('cart_change(?::text, ?::jsonb, ?::jsonb)',
 		    [$session, self::json($change),
 		    $coupons === null ? null : self::json($coupons)]);
 

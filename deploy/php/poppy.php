@@ -15,6 +15,9 @@
  * Poppy::actAs($login)		what the shop does to be this customer there
  * Poppy::cart(), Poppy::cartChange($lines, $coupons)
  *				the Session's cart, for pages and APIs
+ * Poppy::saveHandler($h)	for shops that keep PHP sessions by a handler of
+ *				their own; Poppy::sessionId(), for those that
+ *				don't use PHP's sessions at all
  * Poppy::refuseAgents()	first on the pages for login, registration,
  *				password, e-mail and closing an account: an
  *				agent's browser gets 403 there
@@ -34,34 +37,17 @@
  */
 declare(strict_types=1);
 
+require_once __DIR__ . '/base.php';
 require_once __DIR__ . '/session.php';
 require_once __DIR__ . '/cart.php';
 require_once __DIR__ . '/visit.php';
 
-final class PoppyException extends RuntimeException
-{
-	/* Settings or database: nothing that the customer can change. */
-	public const BROKEN = 1;
-	/* The sign-in is over or was never there: begin again at the agent. */
-	public const ABSENT = 2;
-	/* An agent's browser asks for what only people may have. */
-	public const AGENT = 3;
-	/* The shop called with something that can't be right. */
-	public const MISUSE = 4;
-}
-
 final class Poppy
 {
-	private const SETTINGS = '/etc/poppy/bridge.ini';
-	private const COOKIE = '__Host-poppy';
-	private const KEYS = ['dsn', 'user', 'password', 'pages', 'cookie',
-	    'session_key', 'adapter'];
 	/* A secret: prefix, two characters of a bucket, 32 bytes. The last of
 	 * 43 characters has four bits. */
 	private const REQUEST = '/^prq_AA[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/D';
 
-	private static ?array $settings = null;
-	private static ?PDO $db = null;
 	private static ?PoppySession $session = null;
 	private static bool $agent = false;	/* once seen, it stays */
 
@@ -77,7 +63,7 @@ final class Poppy
 		self::$agent = self::$agent ||
 		    ($_SERVER['POPPY_VIA'] ?? '') === 'ended' ||
 		    ($_SERVER['POPPY_SESSION'] ?? '') !== '' ||
-		    self::names($_SERVER['HTTP_COOKIE'] ?? '');
+		    PoppyBase::names($_SERVER['HTTP_COOKIE'] ?? '');
 		return self::$agent;
 	}
 
@@ -112,6 +98,29 @@ final class Poppy
 			    PoppyException::MISUSE);
 		$login($s->account);
 		return true;
+	}
+
+	/**
+	 * For session_set_save_handler(): a shop's own handler, made to keep the
+	 * PHP session of the Session as the bridge's own does; unchanged for
+	 * everybody else.
+	 */
+	public static function saveHandler(SessionHandlerInterface $handler):
+	    SessionHandlerInterface
+	{
+		return PoppyVisit::store($handler) ?? $handler;
+	}
+
+	/**
+	 * 64 hex digits that only this sign-in of this Session has, for a shop
+	 * that keeps sessions by itself; null if no joined browser asks. Never
+	 * show it, and never take such an id from a request.
+	 */
+	public static function sessionId(): ?string
+	{
+		$id = PoppyVisit::id();
+
+		return $id === null ? null : hash('sha256', $id);
 	}
 
 	/**
@@ -206,7 +215,7 @@ final class Poppy
 			throw new PoppyException('poppy_request is none of ' .
 			    'poppy-auth.', PoppyException::ABSENT);
 		$ticket = 'ptk_AA' . self::base64url(random_bytes(32));
-		$outcome = self::call('ticket_put(?::bytea, ?::bytea, ?::text)',
+		$outcome = PoppyBase::call('ticket_put(?::bytea, ?::bytea, ?::text)',
 		    [self::hash($request), self::hash($ticket),
 		    self::account($customer)]);
 		if ($outcome !== 'ok')
@@ -245,7 +254,7 @@ final class Poppy
 		if (preg_match('/^[\x20-\x7e]{1,100}$/D', $why) !== 1)
 			throw new PoppyException('$why is 1 to 100 characters ' .
 			    'of ASCII.', PoppyException::MISUSE);
-		return (int)self::call('customer_end(?::text, ?::text)',
+		return (int)PoppyBase::call('customer_end(?::text, ?::text)',
 		    [self::account($customer), $why]);
 	}
 
@@ -265,51 +274,6 @@ final class Poppy
 		return self::json('customer_erase(?::text)', $customer);
 	}
 
-	/** The rest is for the other files of the bridge. */
-	public static function sessionKey(): string
-	{
-		$key = self::settings()['session_key'] ?? '';
-
-		if (strlen($key) < 32)
-			throw self::broken('session_key of bridge.ini must have ' .
-			    '32 characters or more, the same on all hosts: ' .
-			    'openssl rand -hex 32');
-		return $key;
-	}
-
-	public static function adapter(): ?string
-	{
-		$file = self::settings()['adapter'] ?? '';
-
-		return $file === '' ? null : $file;
-	}
-
-	/** A row that a function of poppy_api returns, jsonb as arrays. */
-	public static function ask(string $call, array $args): array
-	{
-		return json_decode((string)self::call($call, $args,
-		    'pg_catalog.to_jsonb(x)'), true, 64, JSON_THROW_ON_ERROR);
-	}
-
-	/* The cookie, as every server between may have written it, and PHP could
-	 * read it. */
-	private static function names(string $header): bool
-	{
-		return $header !== '' && preg_match('/(?:^|[;,\s])' .
-		    preg_quote(self::setting('cookie', self::COOKIE), '/') .
-		    '(?:[=;,\s\[]|$)/', $header) !== 0;
-	}
-
-	/* Also where there are no settings: plain visitors don't need any. */
-	private static function setting(string $key, string $else): string
-	{
-		try {
-			return self::settings()[$key] ?? $else;
-		} catch (PoppyException) {
-			return $else;
-		}
-	}
-
 	private static function submit(?string $nonce): string
 	{
 		return $nonce === null ? '' : '<script' . ($nonce === '' ? '' :
@@ -319,7 +283,7 @@ final class Poppy
 
 	private static function json(string $call, int|string $customer): array
 	{
-		return self::ask($call, [self::account($customer)]);
+		return PoppyBase::ask($call, [self::account($customer)]);
 	}
 
 	private static function account(int|string $customer): string
@@ -367,84 +331,13 @@ final class Poppy
 
 	private static function pages(): string
 	{
-		return self::settings()['pages'];
-	}
-
-	private static function settings(): array
-	{
-		return self::$settings ??= self::read(
-		    getenv('POPPY_BRIDGE') ?: self::SETTINGS);
-	}
-
-	private static function broken(string $why, ?Throwable $e = null):
-	    PoppyException
-	{
-		return new PoppyException($why, PoppyException::BROKEN, $e);
-	}
-
-	/* Who may read the file may speak for every customer. */
-	private static function read(string $file): array
-	{
-		$mode = @fileperms($file);
-		if ($mode === false)
-			throw self::broken("$file: can't be found: is it there, " .
-			    'and in open_basedir?');
-		if (($mode & 0007) !== 0)
-			throw self::broken("$file: everybody may read it: make " .
-			    'it PHP\'s user\'s own, mode 0400.');
-		$ini = @parse_ini_file($file, false, INI_SCANNER_RAW);
-		if ($ini === false)
-			throw self::broken("$file: can't be read.");
-		foreach (array_keys($ini) as $key)
-			if (!in_array($key, self::KEYS, true))
-				throw self::broken("$file: $key is no setting.");
-		if (!str_starts_with($ini['dsn'] ?? '', 'pgsql:'))
-			throw self::broken("$file: dsn must begin with pgsql:");
-		if (preg_match('~^https://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._/-]*' .
-		    '[A-Za-z0-9_-])?$~D', $ini['pages'] ?? '') !== 1)
-			throw self::broken("$file: pages must be an https URL " .
-			    'without a slash at its end.');
-		return $ini + ['user' => 'poppy_bridge', 'password' => null];
-	}
-
-	/* No named statements, so that a PgBouncer may stand between. */
-	private static function db(): PDO
-	{
-		$s = self::settings();
-
-		return self::$db ??= new PDO($s['dsn'], $s['user'], $s['password'], [
-			PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION,
-			PDO::PGSQL_ATTR_DISABLE_PREPARES => true,
-			PDO::ATTR_TIMEOUT => 3,
-		]);
-	}
-
-	/* What a function of poppy_api returns: the first value, or another. */
-	private static function call(string $call, array $args,
-	    string $what = '*'): mixed
-	{
-		try {
-			$st = self::db()->prepare("SELECT $what " .
-			    "FROM poppy_api.$call AS x");
-			$st->execute($args);
-			return $st->fetchColumn();
-		} catch (PDOException $e) {
-			self::$db = null;
-			throw self::broken('The database of poppy-fcgi does not ' .
-			    'answer as it should: ' . $e->getMessage(), $e);
-		}
+		return PoppyBase::settings()['pages'];
 	}
 }
 
-/* The one thing that is done unasked. What can't be done well is not done: an
- * agent's page would be somebody else's. */
+/* The one thing that is done unasked. */
 try {
 	PoppyVisit::begin();
-} catch (PoppyException $e) {
-	error_log('poppy: ' . $e->getMessage());
-	http_response_code(503);
-	header('Retry-After: 10');
-	header('Cache-Control: no-store');
-	header('Content-Type: text/plain; charset=utf-8');
-	exit("The shop can't answer agents just now. Please try again soon.\n");
+} catch (Throwable $e) {
+	PoppyVisit::fail($e);
 }

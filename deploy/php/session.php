@@ -51,8 +51,9 @@ final class PoppySession
 		$account = rawurldecode($text('ACCOUNT'));
 		/* All of it or none: it would be somebody else's. */
 		if ($in && $account === '')
-			throw new PoppyException('POPPY_ACCOUNT is missing.',
-			    PoppyException::BROKEN);
+			throw PoppyBase::broken('POPPY_ACCOUNT is missing.');
+		if ($in && $text('VIA') === 'cookie' && $text('GRANT') === '')
+			throw PoppyBase::broken('POPPY_GRANT is missing.');
 		return new self($text('VIA'), $text('CLIENT_ID'),
 		    rawurldecode($text('AGENT')) ?:
 		    (string)parse_url($text('CLIENT_ID'), PHP_URL_HOST),

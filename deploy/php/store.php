@@ -9,19 +9,34 @@
  */
 declare(strict_types=1);
 
-final class PoppyStore extends SessionHandler
-    implements SessionUpdateTimestampHandlerInterface
+final class PoppyStore implements SessionHandlerInterface, SessionIdInterface,
+    SessionUpdateTimestampHandlerInterface
 {
+	/* Once something went wrong, nothing of the page is kept. */
+	private bool $failed = false;
+
 	public function __construct(private readonly string $own,
-	    private readonly ?PoppyAdapter $adapter)
+	    private readonly ?PoppyAdapter $adapter,
+	    private readonly SessionHandlerInterface $inner)
 	{
+	}
+
+	public function open(string $path, string $name): bool
+	{
+		return $this->inner->open($path, $name);
+	}
+
+	public function close(): bool
+	{
+		return $this->failed || $this->inner->close();
 	}
 
 	/* For session_regenerate_id(): the id is as new as the sign-in, and
 	 * nobody can have given it to this browser. */
 	public function create_sid(): string
 	{
-		return $this->own;
+		return self::within('session_create_id') ?
+		    bin2hex(random_bytes(32)) : $this->own;
 	}
 
 	public function validateId(string $id): bool
@@ -30,26 +45,64 @@ final class PoppyStore extends SessionHandler
 	}
 
 	/* Between read and write the PHP session is locked, so what the adapter
-	 * does belongs to one page alone. */
+	 * does belongs to one page alone. Whatever id the shop asks for, it gets
+	 * no other's. */
 	public function read(string $id): string|false
 	{
-		if (($data = parent::read($id)) === false)
+		if (($data = $this->inner->read($this->own)) === false)
 			return false;
 		/* What somebody else has written there is nothing. */
 		$data = base64_decode($data, true) ?: '';
-		return $this->adapter === null ? $data :
-		    $this->adapter->load($data);
+		/* There PHP throws it away: the page goes on with what it has. */
+		if ($this->adapter === null ||
+		    self::within('session_regenerate_id'))
+			return $data;
+		return $this->careful(fn () => $this->adapter->load($data));
 	}
 
 	public function write(string $id, string $data): bool
 	{
-		$this->adapter?->store();
-		return parent::write($id, base64_encode($data));
+		if ($this->failed)
+			return true;
+		if ($this->adapter !== null)
+			$this->careful(fn () => $this->adapter->store());
+		return $this->inner->write($this->own, base64_encode($data));
 	}
 
 	public function updateTimestamp(string $id, string $data): bool
 	{
 		return $this->write($id, $data);
+	}
+
+	public function destroy(string $id): bool
+	{
+		return self::within('session_regenerate_id') ||
+		    $this->inner->destroy($this->own);
+	}
+
+	public function gc(int $max_lifetime): int|false
+	{
+		return $this->inner->gc($max_lifetime);
+	}
+
+	private function careful(callable $do): mixed
+	{
+		try {
+			return $do();
+		} catch (Throwable $e) {
+			/* PHP would not close, and so lock the next page out. */
+			$this->inner->close();
+			$this->failed = true;
+			PoppyVisit::fail($e);
+		}
+	}
+
+	/* Does PHP do this for that function? It does not say. */
+	private static function within(string $function): bool
+	{
+		$calls = debug_backtrace(DEBUG_BACKTRACE_IGNORE_ARGS, 4);
+
+		return in_array($function, array_column($calls, 'function'), true);
 	}
 }
 

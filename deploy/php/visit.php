@@ -7,9 +7,8 @@
  * This is done before the shop's first line runs. The shop's session_start()
  * then finds that PHP session, whatever it sets for cookies, strict mode or the
  * session's name, and session_regenerate_id() keeps it. A save handler that the
- * shop installs itself takes over what the settings say (session.save_handler);
- * with strict mode it must find ids that it has not made, or the shop sees a
- * new session on each page.
+ * shop installs itself would take the place of ours: Poppy::saveHandler() puts
+ * ours around it. Without that the agent is a guest there, never somebody else.
  */
 declare(strict_types=1);
 
@@ -23,8 +22,11 @@ final class PoppyVisit
 	 * words that begin like them. */
 	private const PREFIX = 'poppy-';
 	private const LIKE_OURS = '/^\s*poppy-[0-9a-f]{64}\s*$/Di';
+	/* So much of a page waits for its end, to be taken back if that fails. */
+	private const PAGE = 4 << 20;
 
 	private static ?string $id = null;
+	private static ?PoppyAdapter $adapter = null;
 
 	/** Called once, by poppy.php. */
 	public static function begin(): void
@@ -32,11 +34,40 @@ final class PoppyVisit
 		$via = $_SERVER['POPPY_VIA'] ?? '';
 
 		if ($via === 'cookie')
-			self::enter(Poppy::session());
-		elseif ($via === 'ended' || ($via === '' && Poppy::isAgent()))
+			self::enter(Poppy::session() ??
+			    throw PoppyBase::broken('POPPY_SESSION is missing.'));
+		elseif (Poppy::isAgent())
 			self::shut();
 		else
 			self::strip();
+	}
+
+	/**
+	 * The end of a page that can't be done well: it would be somebody else's,
+	 * or say that something is in the cart which is not.
+	 */
+	public static function fail(Throwable $e): never
+	{
+		error_log('poppy: ' . get_class($e) . ': ' . $e->getMessage());
+		while (ob_get_level() > 0 && ob_end_clean())
+			continue;
+		if (headers_sent())
+			exit;
+		header_remove();
+		http_response_code(503);
+		header('Retry-After: 10');
+		header('Cache-Control: no-store');
+		header('Content-Type: text/plain; charset=utf-8');
+		exit("The shop can't answer agents just now. Please try again " .
+		    "soon.\n");
+	}
+
+	/** The store of the Session's PHP session, over $inner; null if no joined
+	 * browser asks. */
+	public static function store(SessionHandlerInterface $inner): ?PoppyStore
+	{
+		return self::$id === null ? null :
+		    new PoppyStore(self::$id, self::$adapter, $inner);
 	}
 
 	/** The id of the Session's PHP session; null for everybody else. */
@@ -51,16 +82,21 @@ final class PoppyVisit
 	{
 		self::$id = self::PREFIX . hash_hmac('sha256', implode('|', [$s->id,
 		    $s->signIn, rawurlencode($s->account ?? '')]),
-		    Poppy::sessionKey());
+		    PoppyBase::sessionKey());
 		self::hide();
-		$adapter = PoppyAdapter::of($s);
-		session_set_save_handler(new PoppyStore(self::$id, $adapter), true);
+		self::$adapter = PoppyAdapter::of($s);
+		session_set_save_handler(self::store(new SessionHandler), false);
 		session_id(self::$id);
+		/* Behind whatever the shop itself does last, and before the page
+		 * goes out. */
+		register_shutdown_function(fn () =>
+		    register_shutdown_function('session_write_close'));
 	}
 
 	/* No Session any more, or nobody has said which: a guest whom nobody
 	 * remembers, until the agent joins again. Its cookie stays, for without it
-	 * this browser would find the doors open that are for people. */
+	 * this browser would find the doors open that are for people. The same for
+	 * calls of an API by token: they are the Session's, and no cookie's. */
 	private static function shut(): void
 	{
 		self::hide();
@@ -86,7 +122,13 @@ final class PoppyVisit
 		ini_set('session.use_trans_sid', '0');
 		ini_set('session.use_only_cookies', '1');
 		ini_set('session.serialize_handler', 'php_serialize');
+		/* Twice, for the shop may register a callback of its own. */
 		header_register_callback(fn () => header_remove('Set-Cookie'));
+		ob_start(function (string $page): string {
+			if (!headers_sent())
+				header_remove('Set-Cookie');
+			return $page;
+		}, self::PAGE);
 	}
 
 	/* A plain visitor who brings the id of a Session's PHP session: from

@@ -105,6 +105,46 @@ test('Laravel: the guard', proves('R-5-15'), async (t) => {
 	t.eq(php({}, LARAVEL), [false, null], 'a person');
 });
 
+const LARAVEL_SESSION = `
+require '/usr/share/php/Illuminate/Session/autoload.php';
+require '/usr/share/php/Illuminate/Http/autoload.php';
+require '${PHP}/examples/laravel-session.php';
+use Illuminate\\Http\\Request;
+use Illuminate\\Http\\Response;
+$app = new Illuminate\\Container\\Container;
+$app->instance('config', new class {
+	public function get($key, $else = null)
+	{
+		return ['session.driver' => 'file', 'session.lifetime' => 9,
+		    'session.files' => DIR, 'session.cookie' => 'laravel_session',
+		    'session' => ['driver' => 'file', 'lifetime' => 9,
+		    'lottery' => [0, 1], 'path' => '/', 'domain' => null]][$key] ??
+		    $else;
+	}
+	public function offsetGet($key) { return $this->get($key); }
+});
+$app->instance('files', new Illuminate\\Filesystem\\Filesystem);
+$start = new App\\Http\\Middleware\\PoppyStartSession(
+    new Illuminate\\Session\\SessionManager($app));
+$n = 0;
+$start->handle(Request::capture(), function (Request $r) use (&$n) {
+	$n = $r->session()->increment('n');
+	return new Response;
+});
+echo json_encode([$n]);`;
+
+test('Laravel: a session of the Session\'s own', proves('R-5-15'),
+    async (t) => {
+	const at = (vars) => php(vars, LARAVEL_SESSION.replace('DIR',
+	    `'${dir}'`))[0];
+
+	t.eq([at(SIGNED_IN), at(SIGNED_IN), at(SIGNED_IN)], [1, 2, 3],
+	    'page by page');
+	t.eq([at(GUEST), at({ ...SIGNED_IN, POPPY_GRANT: '13' })], [1, 1],
+	    'signed out, and signed in anew');
+	t.eq([at({}), at({})], [1, 1], 'a person by the cookie alone');
+});
+
 await run({
 	before: () => {
 		dir = mkdtempSync(`${tmpdir()}/poppy-frameworks-`);
