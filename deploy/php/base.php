@@ -52,19 +52,28 @@ final class PoppyBase
 	}
 
 	/** Is our cookie in this header, as every server between may have written
-	 * it, and PHP could read it? Also where there are no settings: plain
-	 * visitors don't need any. */
+	 * it, and PHP could read it? Every page of every visitor asks, also where
+	 * there are no settings. */
 	public static function names(string $header): bool
 	{
 		if ($header === '')
 			return false;
-		try {
-			$cookie = self::settings()['cookie'] ?? self::COOKIE;
-		} catch (PoppyException) {
-			$cookie = self::COOKIE;
-		}
-		return preg_match('/(?:^|[;,\s])' . preg_quote($cookie, '/') .
+		$cookie = self::cookie();
+		return str_contains($header, $cookie) &&
+		    preg_match('/(?:^|[;,\s])' . preg_quote($cookie, '/') .
 		    '(?:[=;,\s\[]|$)/', $header) !== 0;
+	}
+
+	/* Its name alone: to read and judge all settings takes as long as a
+	 * small page does. */
+	private static function cookie(): string
+	{
+		$text = @file_get_contents(getenv('POPPY_BRIDGE') ?:
+		    self::SETTINGS);
+
+		return is_string($text) && preg_match_all('/^\h*cookie\h*=\h*' .
+		    '"?([A-Za-z0-9_-]+)/m', $text, $m) > 0 ?
+		    end($m[1]) : self::COOKIE;
 	}
 
 	/** What a function of poppy_api returns: the first value, or another. */
