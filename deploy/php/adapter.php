@@ -15,6 +15,8 @@
  */
 declare(strict_types=1);
 
+require_once __DIR__ . '/cart.php';
+
 final class PoppyAdapter
 {
 	private const PARTS = ['login', 'cart_load', 'cart_store'];

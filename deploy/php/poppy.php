@@ -39,7 +39,6 @@ declare(strict_types=1);
 
 require_once __DIR__ . '/base.php';
 require_once __DIR__ . '/session.php';
-require_once __DIR__ . '/cart.php';
 require_once __DIR__ . '/visit.php';
 
 final class Poppy
@@ -131,7 +130,10 @@ final class Poppy
 	{
 		$s = self::session();
 
-		return $s === null ? [[], []] : PoppyCart::read($s->id);
+		if ($s === null)
+			return [[], []];
+		require_once __DIR__ . '/cart.php';
+		return PoppyCart::read($s->id);
 	}
 
 	/**
@@ -144,7 +146,10 @@ final class Poppy
 	{
 		$s = self::session();
 
-		return $s !== null && PoppyCart::write($s->id, $lines, $coupons);
+		if ($s === null)
+			return false;
+		require_once __DIR__ . '/cart.php';
+		return PoppyCart::write($s->id, $lines, $coupons);
 	}
 
 	/**

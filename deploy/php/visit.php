@@ -12,9 +12,6 @@
  */
 declare(strict_types=1);
 
-require_once __DIR__ . '/adapter.php';
-require_once __DIR__ . '/store.php';
-
 final class PoppyVisit
 {
 	/* Of ids of our PHP sessions. No visitor may bring one, nor what a
@@ -80,6 +77,9 @@ final class PoppyVisit
 	 * seen of an account is not in the other. */
 	private static function enter(PoppySession $s): void
 	{
+		/* Only here: plain visitors pay for no file that they don't need. */
+		require_once __DIR__ . '/adapter.php';
+		require_once __DIR__ . '/store.php';
 		self::$id = self::PREFIX . hash_hmac('sha256', implode('|', [$s->id,
 		    $s->signIn, rawurlencode($s->account ?? '')]),
 		    PoppyBase::sessionKey());
@@ -99,6 +99,7 @@ final class PoppyVisit
 	 * calls of an API by token: they are the Session's, and no cookie's. */
 	private static function shut(): void
 	{
+		require_once __DIR__ . '/store.php';
 		self::hide();
 		session_set_save_handler(new PoppyNoStore, true);
 		session_id(self::PREFIX . bin2hex(random_bytes(32)));
